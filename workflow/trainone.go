@@ -10,6 +10,7 @@ import (
 	"pawl/compute/nn"
 	"pawl/compute/optim"
 	"pawl/core/accountant"
+	"pawl/core/accountant/meaning"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
@@ -155,7 +156,7 @@ func (n *training) priceGivenNoise() error {
 	if err != nil || math.IsInf(price.Epsilon, 0) {
 		return usage("raise --noise-multiplier", "noise multiplier %g has no finite epsilon at delta %s", n.NoiseMultiplier, delta)
 	}
-	n.Epsilon = accountant.RoundUp(price.Epsilon, 6)
+	n.Epsilon = meaning.RoundUp(price.Epsilon, 6)
 	return nil
 }
 

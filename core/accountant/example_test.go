@@ -5,6 +5,7 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/accountant/calibrate"
+	"pawl/core/accountant/meaning"
 	"pawl/core/dp"
 )
 
@@ -16,8 +17,8 @@ func ExampleEpsilon() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("epsilon", accountant.RoundUp(r.Epsilon, 2), "by", r.Method)
-	fmt.Println("rdp", accountant.RoundUp(r.Bounds["rdp"], 2))
+	fmt.Println("epsilon", meaning.RoundUp(r.Epsilon, 2), "by", r.Method)
+	fmt.Println("rdp", meaning.RoundUp(r.Bounds["rdp"], 2))
 	// Output:
 	// epsilon 0.92 by pld
 	// rdp 1.10
@@ -33,7 +34,7 @@ func Example_calibrate() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("noise multiplier %.1f, epsilon %s by %s\n", x, accountant.RoundUp(r.Epsilon, 2), r.Method)
+	fmt.Printf("noise multiplier %.1f, epsilon %s by %s\n", x, meaning.RoundUp(r.Epsilon, 2), r.Method)
 	// Output: noise multiplier 37.3, epsilon 1.00 by analytic_gaussian
 }
 

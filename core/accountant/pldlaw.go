@@ -373,19 +373,26 @@ func (l lattice) moments(t, h float64) (k, mean, variance float64) {
 	rate := math.Abs(t) * h
 	decay := math.Exp(-rate)
 	w, s0, s1, s2 := 1.0, 0.0, 0.0, 0.0
-	for d := range n {
-		x := float64(d)
-		if l.points != nil {
-			x = math.Abs(float64(l.points[from+step*d] - l.points[from]))
-			w = math.Exp(-rate * x)
-		} else if d&1023 == 0 {
-			w = math.Exp(-rate * x)
+	if l.points != nil {
+		for i, p := range l.mass {
+			x := float64(step * (l.points[i] - l.points[from]))
+			p *= math.Exp(-rate * x)
+			s0 += p
+			s1 += p * x
+			s2 += p * x * x
 		}
-		p := l.mass[from+step*d] * w
-		s0 += p
-		s1 += p * x
-		s2 += p * x * x
-		w *= decay
+	} else {
+		for d := range n {
+			x := float64(d)
+			if d&1023 == 0 {
+				w = math.Exp(-rate * x)
+			}
+			p := l.mass[from+step*d] * w
+			s0 += p
+			s1 += p * x
+			s2 += p * x * x
+			w *= decay
+		}
 	}
 	if s0 == 0 {
 		return inf, 0, 0

@@ -131,55 +131,48 @@ func typesBy[T any](name func(T) string, all ...T) map[string]reflect.Type {
 // than MaxEventBytes are errors that wrap ErrInvalidEvent: an event that is not
 // understood in full has no known cost. An empty Compose is read with nil Events.
 func DecodeEvent(data []byte) (Event, error) {
-	f, err := readEvent(data)
+	o, err := readEvent(data)
 	if err != nil {
 		return nil, err
 	}
-	return f.versioned()
+	return o.versioned()
 }
 
-func readEvent(data []byte) (*fields, error) {
+func readEvent(data []byte) (*object, error) {
 	if len(data) > MaxEventBytes {
 		return nil, invalid("event", "longer than %d bytes", MaxEventBytes)
 	}
-	return readFields("event", data)
+	return readObject("event", data)
 }
 
-func (f *fields) versioned() (Event, error) {
-	if _, ok := f.raw["version"]; ok {
-		var version int
-		if f.value("version", &version); f.err != nil {
-			return nil, f.err
-		}
-		if version != EventVersion {
-			return nil, invalid("event", "unknown version %d (this program reads %d)", version, EventVersion)
-		}
-	}
-	e, err := f.event(1)
-	if err != nil {
+func (o *object) versioned() (e Event, err error) {
+	version := EventVersion
+	if err := o.optional("version", &version); err != nil {
 		return nil, err
 	}
-	if err := e.Validate(); err != nil {
+	if version != EventVersion {
+		return nil, invalid("event", "unknown version %d (this program reads %d)", version, EventVersion)
+	}
+	if e, err = o.event(1); err != nil {
 		return nil, err
 	}
-	return e, nil
+	return e, e.Validate()
 }
 
-// fields is one JSON object whose members are taken one by one; what is left at
-// the end is an unknown field. The first error sticks.
-type fields struct {
+// object is one JSON object whose members are taken one by one; what is left at
+// the end is an unknown field.
+type object struct {
 	kind string
 	raw  map[string]json.RawMessage
-	err  error
 }
 
-func readFields(kind string, data []byte) (*fields, error) {
+func readObject(kind string, data []byte) (*object, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	t, err := d.Token()
 	if err != nil || t != json.Delim('{') {
 		return nil, invalid(kind, "want a JSON object at byte %d", d.InputOffset())
 	}
-	f := &fields{kind: kind, raw: map[string]json.RawMessage{}}
+	o := &object{kind: kind, raw: map[string]json.RawMessage{}}
 	for d.More() {
 		t, err := d.Token()
 		name, ok := t.(string)
@@ -188,14 +181,14 @@ func readFields(kind string, data []byte) (*fields, error) {
 		}
 		// encoding/json would keep the last of two equal names; two readers could
 		// then price one stored event differently.
-		if _, twice := f.raw[name]; twice {
+		if _, twice := o.raw[name]; twice {
 			return nil, invalid(kind, "field %q occurs twice", name)
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
 			return nil, invalid(kind, "field %q at byte %d: not JSON", name, d.InputOffset())
 		}
-		f.raw[name] = raw
+		o.raw[name] = raw
 	}
 	if t, err := d.Token(); err != nil || t != json.Delim('}') {
 		return nil, invalid(kind, "unfinished object at byte %d", d.InputOffset())
@@ -203,148 +196,110 @@ func readFields(kind string, data []byte) (*fields, error) {
 	if len(bytes.TrimLeft(data[d.InputOffset():], " \t\r\n")) > 0 {
 		return nil, invalid(kind, "trailing data at byte %d", d.InputOffset())
 	}
-	return f, nil
+	return o, nil
 }
 
-// take removes a required field; null counts as missing.
-func (f *fields) take(name string) json.RawMessage {
-	raw, ok := f.raw[name]
-	delete(f.raw, name)
-	if f.err == nil && (!ok || string(raw) == "null") {
-		f.err = invalid(f.kind, "field %q is missing", name)
-	}
-	return raw
-}
-
-func (f *fields) value(name string, into any) {
-	raw := f.take(name)
-	if f.err != nil {
-		return
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		f.err = invalid(f.kind, "field %q: want a number or text of the declared type and range", name)
-	}
-}
-
-func (f *fields) object(kind, name string) *fields {
-	raw := f.take(name)
-	if f.err != nil {
-		return &fields{kind: kind, err: f.err}
-	}
-	o, err := readFields(kind, raw)
-	if err != nil {
-		f.err = err
-		return &fields{kind: kind, err: err}
-	}
-	return o
-}
-
-func (f *fields) nestedIn(name string, depth int) Event {
-	o := f.object("event", name)
-	if f.err != nil {
+// optional takes a field that may be absent.
+func (o *object) optional(name string, into any) error {
+	if _, there := o.raw[name]; !there {
 		return nil
 	}
-	e, err := o.event(depth + 1)
-	f.err = err
-	return e
+	return o.take(name, into, 0)
 }
 
-// done reports the first error, or the fields that nobody took.
-func (f *fields) done() error {
-	if f.err != nil {
-		return f.err
+// take removes a required field, null counts as missing, and reads it; depth is that of the event that has it.
+func (o *object) take(name string, into any, depth int) error {
+	raw, ok := o.raw[name]
+	delete(o.raw, name)
+	if !ok || string(raw) == "null" {
+		return invalid(o.kind, "field %q is missing", name)
 	}
-	for name := range f.raw {
-		if len(f.raw) == 1 {
-			return invalid(f.kind, "unknown field %q", strings.ToValidUTF8(name, "?"))
+	switch into := into.(type) {
+	case *Event:
+		inner, err := readObject("event", raw)
+		if err == nil {
+			*into, err = inner.event(depth + 1)
 		}
-		return invalid(f.kind, "%d unknown fields", len(f.raw))
+		return err
+	case *Runs:
+		inner, err := readObject("runs", raw)
+		if err == nil {
+			err = inner.typed("runs", lawsOfRuns, 0, func(v any) { *into = v.(Runs) })
+		}
+		return err
+	case *Scope:
+		inner, err := readObject("scope", raw)
+		if err == nil {
+			err = inner.fill(reflect.ValueOf(into).Elem(), 0)
+		}
+		return err
+	case *[]Event:
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) != nil {
+			break
+		}
+		for _, one := range list {
+			inner, err := readObject("event", one)
+			if err != nil {
+				return err
+			}
+			e, err := inner.event(depth + 1)
+			if err != nil {
+				return err
+			}
+			*into = append(*into, e)
+		}
+		return nil
+	default:
+		if json.Unmarshal(raw, into) == nil {
+			return nil
+		}
 	}
-	return nil
+	return invalid(o.kind, "field %q: want a number or text of the declared type and range", name)
 }
 
-func (f *fields) event(depth int) (Event, error) {
+func (o *object) event(depth int) (e Event, err error) {
 	if depth > MaxEventDepth {
 		return nil, invalid("event", "nested deeper than %d", MaxEventDepth)
 	}
+	return e, o.typed("event", kinds, depth, func(v any) { e = v.(Event) })
+}
+
+// typed reads an object as the type that its kind names.
+func (o *object) typed(what string, types map[string]reflect.Type, depth int, to func(any)) error {
 	var kind string
-	if f.value("kind", &kind); f.err != nil {
-		return nil, f.err
+	if err := o.take("kind", &kind, 0); err != nil {
+		return err
 	}
-	f.kind = kind
-	t, known := kinds[kind]
+	t, known := types[kind]
 	if !known {
-		return nil, invalid("event", "unknown kind %q", strings.ToValidUTF8(kind, "?"))
-	}
-	e := reflect.New(t).Elem()
-	f.fill(e, depth)
-	if err := f.done(); err != nil {
-		return nil, err
-	}
-	return e.Interface().(Event), nil
-}
-
-// fill takes the fields of a struct.
-func (f *fields) fill(into reflect.Value, depth int) {
-	for i := range into.NumField() {
-		name, option, _ := strings.Cut(into.Type().Field(i).Tag.Get("json"), ",")
-		if _, there := f.raw[name]; option == "omitempty" && !there {
-			continue
-		}
-		switch field := into.Field(i).Addr().Interface().(type) {
-		case *Event:
-			*field = f.nestedIn(name, depth)
-		case *[]Event:
-			*field = f.compose(name, depth)
-		case *Scope:
-			f.part(f.object("scope", name), reflect.ValueOf(field).Elem())
-		case *Runs:
-			*field = f.runs(name)
-		default:
-			f.value(name, field)
-		}
-	}
-}
-
-// part takes the fields of an object that is a field of f.
-func (f *fields) part(o *fields, into reflect.Value) {
-	if o.fill(into, 0); f.err == nil {
-		f.err = o.done()
-	}
-}
-
-func (f *fields) compose(name string, depth int) (events []Event) {
-	var list []json.RawMessage
-	f.value(name, &list)
-	for _, raw := range list {
-		if f.err != nil {
-			return nil
-		}
-		var o *fields
-		if o, f.err = readFields("event", raw); f.err != nil {
-			return nil
-		}
-		var e Event
-		e, f.err = o.event(depth + 1)
-		events = append(events, e)
-	}
-	return events
-}
-
-func (f *fields) runs(name string) Runs {
-	o := f.object("runs", name)
-	var kind string
-	if o.value("kind", &kind); o.err != nil {
-		f.err = o.err
-		return nil
+		return invalid(what, "unknown kind %q", strings.ToValidUTF8(kind, "?"))
 	}
 	o.kind = kind
-	t, known := lawsOfRuns[kind]
-	if !known {
-		f.err = invalid("runs", "unknown kind %q", strings.ToValidUTF8(kind, "?"))
-		return nil
+	v := reflect.New(t).Elem()
+	if err := o.fill(v, depth); err != nil {
+		return err
 	}
-	r := reflect.New(t).Elem()
-	f.part(o, r)
-	return r.Interface().(Runs)
+	to(v.Interface())
+	return nil
+}
+
+// fill takes the fields of a struct, and refuses those that are left.
+func (o *object) fill(into reflect.Value, depth int) error {
+	for i := range into.NumField() {
+		name, option, _ := strings.Cut(into.Type().Field(i).Tag.Get("json"), ",")
+		if _, there := o.raw[name]; option == "omitempty" && !there {
+			continue
+		}
+		if err := o.take(name, into.Field(i).Addr().Interface(), depth); err != nil {
+			return err
+		}
+	}
+	for name := range o.raw {
+		if len(o.raw) == 1 {
+			return invalid(o.kind, "unknown field %q", strings.ToValidUTF8(name, "?"))
+		}
+		return invalid(o.kind, "%d unknown fields", len(o.raw))
+	}
+	return nil
 }

@@ -25,12 +25,11 @@ func Unscoped(e Event) Event {
 }
 
 func resolve(e Event, covered bool, covers func(Scope) bool) Event {
-	down := func(x Event, wrap func(Event) Event) Event {
+	var inner []Event
+	down := func(x Event) Event {
 		r := resolve(x, covered, covers)
-		if isNoOp(r) {
-			return NoOp{}
-		}
-		return wrap(r)
+		inner = append(inner, r)
+		return r
 	}
 	switch e := e.(type) {
 	case Scoped:
@@ -50,29 +49,49 @@ func resolve(e Event, covered bool, covers func(Scope) bool) Event {
 		if e.Count == 0 {
 			return NoOp{}
 		}
-		return down(e.Event, func(r Event) Event { return Repeat{Count: e.Count, Event: r} })
 	case Shuffled:
 		if e.Epochs == 0 {
 			return NoOp{}
 		}
-		return down(e.Event, func(r Event) Event { return Shuffled{Epochs: e.Epochs, Event: r} })
-	case PoissonSampled:
-		return down(e.Event, func(r Event) Event {
-			sampled := PoissonSampled{Rate: e.Rate, Event: r}
-			if e.OneSided != nil {
-				sampled.OneSided = resolve(e.OneSided, covered, covers)
-			}
-			return sampled
-		})
-	case FixedSizeSampled:
-		return down(e.Event, func(r Event) Event {
-			return FixedSizeSampled{SampleSize: e.SampleSize, SourceSize: e.SourceSize, Event: r}
-		})
-	case Select:
-		return down(e.Event, func(r Event) Event { return Select{Runs: e.Runs, Event: r} })
 	}
-	if !covered {
+	if r := Rebuild(e, down); len(inner) > 0 && !isNoOp(inner[0]) {
+		return r
+	} else if len(inner) > 0 || !covered {
 		return NoOp{}
+	}
+	return e
+}
+
+// Rebuild returns an event in which f has replaced each event that it is made of; one that is
+// made of none as it is.
+func Rebuild(e Event, f func(Event) Event) Event {
+	switch e := e.(type) {
+	case Scoped:
+		e.Event = f(e.Event)
+		return e
+	case Repeat:
+		e.Event = f(e.Event)
+		return e
+	case Shuffled:
+		e.Event = f(e.Event)
+		return e
+	case PoissonSampled:
+		if e.Event = f(e.Event); e.OneSided != nil {
+			e.OneSided = f(e.OneSided)
+		}
+		return e
+	case FixedSizeSampled:
+		e.Event = f(e.Event)
+		return e
+	case Select:
+		e.Event = f(e.Event)
+		return e
+	case Compose:
+		parts := make([]Event, len(e.Events))
+		for i, c := range e.Events {
+			parts[i] = f(c)
+		}
+		return Compose{Events: parts}
 	}
 	return e
 }
@@ -90,31 +109,13 @@ func Breakpoints(e Event) []float64 {
 }
 
 func appendBounds(points []float64, e Event) []float64 {
-	switch e := e.(type) {
-	case Scoped:
-		for _, x := range []float64{e.Scope.Lower, e.Scope.Upper} {
+	if s, ok := e.(Scoped); ok {
+		for _, x := range []float64{s.Scope.Lower, s.Scope.Upper} {
 			if x > 0 && x < 1 {
 				points = append(points, x)
 			}
 		}
-		return appendBounds(points, e.Event)
-	case Compose:
-		for _, c := range e.Events {
-			points = appendBounds(points, c)
-		}
-	case Repeat:
-		return appendBounds(points, e.Event)
-	case Shuffled:
-		return appendBounds(points, e.Event)
-	case PoissonSampled:
-		if e.OneSided != nil {
-			points = appendBounds(points, e.OneSided)
-		}
-		return appendBounds(points, e.Event)
-	case FixedSizeSampled:
-		return appendBounds(points, e.Event)
-	case Select:
-		return appendBounds(points, e.Event)
 	}
+	Rebuild(e, func(x Event) Event { points = appendBounds(points, x); return x })
 	return points
 }

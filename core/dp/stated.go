@@ -60,26 +60,24 @@ func (s Stated) Encode() ([]byte, error) {
 // refuses.
 func DecodeStated(data []byte) (Stated, error) {
 	var s Stated
-	f, err := readEvent(data)
+	o, err := readEvent(data)
 	if err != nil {
 		return s, err
 	}
-	optional := func(name string, into any) {
-		if _, ok := f.raw[name]; ok {
-			f.value(name, into)
+	for _, field := range []struct {
+		name string
+		into any
+	}{{"relation", &s.Relation}, {"unit", &s.Unit}, {"group", &s.Group}} {
+		if err := o.optional(field.name, field.into); err != nil {
+			return Stated{}, err
 		}
 	}
-	optional("relation", &s.Relation)
-	optional("unit", &s.Unit)
-	optional("group", &s.Group)
 	switch {
-	case f.err != nil:
-		return Stated{}, f.err
 	case s.Group < 0 || s.Group > MaxGroup:
 		return Stated{}, invalid("event", "group must lie in [1, 2^40]")
 	case len(s.Unit) > MaxUnitBytes:
 		return Stated{}, invalid("event", "unit is longer than %d bytes", MaxUnitBytes)
 	}
-	s.Event, err = f.versioned()
+	s.Event, err = o.versioned()
 	return s, err
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/meaning"
 	"pawl/core/dp"
 )
 
@@ -33,7 +34,7 @@ func (q *Question) release() *Release {
 	if err != nil {
 		return nil
 	}
-	shown, err := strconv.ParseFloat(accountant.RoundUp(price.Epsilon, 6), 64)
+	shown, err := strconv.ParseFloat(meaning.RoundUp(price.Epsilon, 6), 64)
 	if err != nil {
 		return nil
 	}

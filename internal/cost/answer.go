@@ -298,10 +298,10 @@ func RoundedUp(epsilon float64) string {
 	if epsilon > 0 && epsilon < 1 {
 		digits = 3 - int(math.Ceil(math.Log10(epsilon)))
 	}
-	return accountant.RoundUp(epsilon, digits)
+	return meaning.RoundUp(epsilon, digits)
 }
 
-func percentUp(x float64) string { return accountant.RoundUp(100*x, 2) }
+func percentUp(x float64) string { return meaning.RoundUp(100*x, 2) }
 
 func methodWords(ans *Answer) string {
 	p := &ans.Privacy

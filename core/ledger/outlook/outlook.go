@@ -145,36 +145,11 @@ func WithNoise(e dp.Event, factor float64) dp.Event {
 		return dp.Approximate{Epsilon: e.Epsilon / factor, Delta: e.Delta}
 	case dp.ZCDP:
 		return dp.ZCDP{Rho: e.Rho / factor / factor}
-	case dp.PoissonSampled:
-		e.Event = WithNoise(e.Event, factor)
-		if e.OneSided != nil {
-			e.OneSided = WithNoise(e.OneSided, factor)
-		}
-		return e
-	case dp.FixedSizeSampled:
-		e.Event = WithNoise(e.Event, factor)
-		return e
 	case dp.Banded:
 		e.NoiseMultiplier *= factor
 		return e
-	case dp.Shuffled:
-		e.Event = WithNoise(e.Event, factor)
-		return e
-	case dp.Repeat:
-		e.Event = WithNoise(e.Event, factor)
-		return e
-	case dp.Scoped:
-		e.Event = WithNoise(e.Event, factor)
-		return e
-	case dp.Select:
-		e.Event = WithNoise(e.Event, factor)
-		return e
-	case dp.Compose:
-		parts := make([]dp.Event, len(e.Events))
-		for i, part := range e.Events {
-			parts[i] = WithNoise(part, factor)
-		}
-		return dp.Compose{Events: parts}
+	case dp.PoissonSampled, dp.FixedSizeSampled, dp.Shuffled, dp.Repeat, dp.Scoped, dp.Select, dp.Compose:
+		return dp.Rebuild(e, func(x dp.Event) dp.Event { return WithNoise(x, factor) })
 	}
 	return dp.NonPrivate{}
 }

@@ -1,8 +1,9 @@
-package accountant
+package meaning
 
 import (
 	"math"
 	"math/big"
+	"strconv"
 )
 
 // RoundUp writes an epsilon with the given number of digits after the point,
@@ -14,7 +15,7 @@ func RoundUp(epsilon float64, digits int) string {
 		return "inf"
 	}
 	digits = min(max(0, digits), 300)
-	r := decimal(math.Max(0, epsilon))
+	r, _ := new(big.Rat).SetString(strconv.FormatFloat(math.Max(0, epsilon), 'g', -1, 64))
 	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
 	r.Mul(r, new(big.Rat).SetInt(scale))
 	up := new(big.Int).Add(r.Num(), r.Denom())
