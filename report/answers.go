@@ -42,7 +42,7 @@ func answersOf(c *quality.Classification, accuracy *quality.Estimate) *curves {
 				f.Lines, f.Empty = nil, undetermined
 			}
 		}
-		which := "The probabilities are not calibrated: the counts do not show them to be off."
+		which := "The probabilities are not recalibrated: the counts show no error in them."
 		if c.Calibrated {
 			which = fmt.Sprintf("The probabilities are calibrated; the log-loss without is %s.", estimate(c.RawLogLoss, three))
 		}

@@ -278,7 +278,7 @@ var logitMarks = []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, .8, .9, 
 
 // thresholdFigure has recall, precision and the share flagged by threshold, on a scale of log-odds.
 func thresholdFigure(c *quality.Classification) curveFigure {
-	f := curveFigure{Title: "By threshold", XAxis: "threshold: least probability that is flagged", YAxis: "share"}
+	f := curveFigure{Title: "By threshold", XAxis: "threshold: smallest probability that is flagged", YAxis: "share"}
 	for _, v := range []float64{0, .25, .5, .75, 1} {
 		f.YTicks = append(f.YTicks, yTick{upright(v), fmt.Sprintf("%.0f%%", 100*v)})
 	}

@@ -56,7 +56,7 @@ func verdictWords(s *Statement) (headline, why string) {
 	case quality.NotShown:
 		return "The model may not be better than its baseline.", fmt.Sprintf("%s: %s.", value, gainWords(s, constant))
 	}
-	return "Whether the model is useful is not determined.", "At this budget and number of scored rows, the noise leaves nothing to say."
+	return "Whether the model is useful is not determined.", "At this budget and number of scored rows, the noise allows no conclusion."
 }
 
 // gainWords say how much better the model is than a constant, on the same rows.
@@ -79,7 +79,7 @@ func gainWords(s *Statement, constant string) string {
 	case g.Interval[1] < 0:
 		return fmt.Sprintf("on the same rows, it is worse than %s by %s to %s%s", constant, text(-g.Interval[1]), text(-g.Interval[0]), unit)
 	}
-	return fmt.Sprintf("on the same rows, it differs from %s by %s to %s%s, which may be nothing", constant, low, high, unit)
+	return fmt.Sprintf("on the same rows, it differs from %s by %s to %s%s, which may be chance", constant, low, high, unit)
 }
 
 // decisionWords name what the labels follow.
@@ -106,7 +106,7 @@ func costWords(g *quality.Estimate) string {
 	case g.Interval[1] < 0:
 		return fmt.Sprintf("at these costs, the labels lose %s to %s a row against %s", quantity(-g.Interval[1]), quantity(-g.Interval[0]), cheapest)
 	}
-	return fmt.Sprintf("at these costs, the labels save %s to %s a row against %s, which may be nothing", low, high, cheapest)
+	return fmt.Sprintf("at these costs, the labels save %s to %s a row against %s, which may be chance", low, high, cheapest)
 }
 
 // rankingWords say what is good and what is not.

@@ -198,7 +198,7 @@ func (d *describing) forecast(noise float64) error {
 		share := fmt.Sprintf(" of %d, which is %.2g %%", p.Rows, 100*off/float64(p.Rows))
 		text = strings.Replace(text, " rows", " rows"+share, 1)
 		if mean := float64(p.Rows) / d.release.Layout.Cells(); noise > hopeless*mean {
-			why := fmt.Sprintf("the description would show noise and little else: counts would be off by %s rows%s, and a mean cell has %s", rough(off), share, rough(mean))
+			why := fmt.Sprintf("the description would show little but noise: counts would be off by %s rows%s, and a mean cell has %s", rough(off), share, rough(mean))
 			if !d.Anyway {
 				return usage("a larger --epsilon, fewer --columns, or no --target; --anyway runs it all the same", "%s", why)
 			}

@@ -165,7 +165,7 @@ func (c *interrupted) Err() error {
 func TestDescribeHopeless(t *testing.T) {
 	tab := builtin(t, "breast-cancer")
 	in := tab.describing("0.01", "1e-6", 1)
-	if _, err := NewDescribePlan(in); err == nil || !strings.Contains(err.Error(), "noise and little else") {
+	if _, err := NewDescribePlan(in); err == nil || !strings.Contains(err.Error(), "little but noise") {
 		t.Errorf("hopeless: %v", err)
 	}
 	in.Anyway = true

@@ -36,7 +36,7 @@ func (d Derived) RuleWords() string { return thresholdWords(d.Rule) }
 func (d Derived) TableWords() string {
 	switch {
 	case math.IsNaN(d.Low):
-		return "cannot say"
+		return "not measured"
 	case d.Low == 0 && math.IsInf(d.High, 1):
 		return "any"
 	case math.IsInf(d.High, 1):
@@ -84,19 +84,19 @@ var choices = []choice{
 	},
 	{
 		name: "hopeless-number", what: "smallest r at which a regression is trained", rule: hopelessNumber,
-		remark: "below it a released mean is worse still on insurance, but neither reaches the mean of the rows, and one data set is little",
+		remark: "below it a released mean is worse still on insurance, but neither reaches the mean of the rows, and one data set is little evidence",
 		below:  []string{string(Mean)}, from: []string{string(Descent)},
 		cells: func(c MenuCell) bool { return c.Task == "regression" }, at: byRatio,
 	},
 	{
 		name: "hopeless-pure", what: "rows·epsilon from which a model is trained at delta 0", rule: hopelessPure,
-		remark: "WDBC is above its majority from 38, Breast Cancer below it up to 95: the rules take the cautious one",
+		remark: "WDBC is above its majority from 38, Breast Cancer below it up to 95: the rules take the cautious value",
 		below:  []string{string(Majority)}, from: []string{string(Objective)},
 		cells: func(MenuCell) bool { return true }, at: func(c MenuCell) float64 { return float64(c.Rows) * c.Epsilon },
 	},
 	{
 		name: "ebm", what: "r from which boosted shape functions are taken for a class", rule: math.Inf(1),
-		remark: "above 700 there is Adult alone: its income gains 0.5 to 0.9 points from r = 7,700, its sex loses 0.2 (rule search-kinds); from 40,000 --preset thorough tries both",
+		remark: "above 700 there is only Adult: income gains 0.5 to 0.9 points from r = 7,700, sex loses 0.2 (rule search-kinds); from 40,000 --preset thorough tries both",
 		below:  []string{string(Descent)}, from: []string{"ebm"},
 		cells: func(c MenuCell) bool {
 			return c.Task == "classification" && c.Kind == TableKind && c.Ratio >= low

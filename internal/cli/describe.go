@@ -30,8 +30,8 @@ Bins follow from the declared bounds, never from rows. Columns of texts and vect
 left out; a table of texts gives the counts of its other columns. Images cannot be
 described.
 
-The forecast says before the charge how far off counts will be. A description that
-would show noise and little else is refused, unless --anyway.
+Before the charge, a forecast shows how far off counts may be. A description that would
+show little but noise is refused, unless --anyway is given.
 
 --out receives describe.html (one page, ready to print) and statement.json (all
 figures, for programs). pawl describe --show DIR prints them again at no cost. Without

@@ -36,7 +36,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	f.out.register(c)
 	registerVectors(&f.Source, c, "")
 	imageFlags(s, &f.Labels, &f.Classes, &f.Rows, "rows")
-	s.BoolVar(&f.Flip, "flip", false, "the mirror image of an image has the same class: photographs yes, digits no (default: known of built-in images)")
+	s.BoolVar(&f.Flip, "flip", false, "a mirrored image has the same class: true of photographs, not of digits (default: known for built-in images)")
 	registerPublicImages(c, &f.Extractor, &f.Pixels, &f.ExtractorOutput, &f.Public, &f.PublicLabels)
 	targetAliases(c)
 }
@@ -60,20 +60,20 @@ public.
 For images, fit trains a linear model on data-free features (scatter) or on pixels, or
 a network by name. DATA is then a built-in set, a folder with one sub-folder of PNG files
 per class, or an IDX or npy file with --labels. --extractor FILE.onnx takes the features
-of a public network instead: it runs inside pawl, and no image leaves. --public trains on
-public images of the same size and classes first. The statement names both, with their
+of a public network instead: it runs inside pawl, and no image leaves. --public first
+trains on public images of the same size and classes. The statement names both, with their
 SHA-256. You are responsible for ensuring that they are public; copies of sensitive data
 that the ledger knows are refused.
 
 For a target of two classes the held-out rows also give, in the same release, the ROC
 curve, precision and recall by threshold, and a calibration of the probabilities.
 --threshold, --recall or --cost choose the labels from them at no further cost; without
-one, labels are those of the scores as trained. With --test, 10 to 20% of the training
+one, the class of the higher score is the label. With --test, 10 to 20% of the training
 rows give the calibration, since test rows choose nothing.
 
---public trains on a public table of the same columns first, and goes on from there on
-your own rows. It helps where epsilon and the number of your rows are small. It is read
-under the schema of DATA, and copies of sensitive data are refused.
+--public first trains on a public table with the same columns, then continues on your own
+rows. It helps if epsilon and the number of your rows are small. The table is read under
+the schema of DATA, and copies of sensitive data are refused.
 
 The plan and its epsilon are shown first. The ledger is charged before any row is used.
 fit writes model/, report.html, statement.json and README.md (the model card) into

@@ -18,7 +18,7 @@ func budgetFlags(c *cobra.Command, b *pawl.Budget, epsilon, more string) {
 	s.StringVar(&b.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows)"+more+")")
 	s.BoolVar(&b.AllowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
 	accountantFlag(s, &b.Accountant)
-	s.BoolVar(&b.Anyway, "anyway", false, "run a job that public rules call hopeless (pawl advise rules: stop-...); every statement says so")
+	s.BoolVar(&b.Anyway, "anyway", false, "run a job that public rules call hopeless (pawl advise rules: stop-...); the statement records it")
 }
 
 func accountantFlag(s *pflag.FlagSet, method *string) {

@@ -35,10 +35,10 @@ Only the names are read: facts read from rows and then used as public would reve
 rows. JSON lines have their names in the rows, so list them with --columns.
 
 The first line also shows the delimiter and, if it is not UTF-8, that another encoding is
-needed; the schema then has a section "file:" for it. Names that are blank or stand there
-twice are numbered (column_1, age_2). A first line with numbers, dates or many equal names
-may be a row: nothing of it is written, and you say what it is with --header or --no-header.
-A file of different words without a header looks like a header: pass --no-header.
+needed; the schema then has a section "file:" for it. Blank and repeated names are numbered
+(column_1, age_2). A first line with numbers, dates or many equal names may be a row: then
+nothing is written until --header or --no-header says which it is. A row of distinct words
+looks like a header: if the file has none, pass --no-header.
 
 The privacy unit states whose data must be protected: a row's, or a person's who may
 have several rows. Nothing runs until it is filled in.
@@ -49,18 +49,18 @@ rows.
 
 --infer buys the schema: it charges --epsilon to the budget of the data set before it
 reads a row, and releases with noise which texts many people hold (categories), how many
-cells are missing, bounds of the columns that hold numbers, and years of ISO dates. What few people hold stays
-hidden. Half of the privacy goes to categories and half to bounds. Before the charge a
-forecast, made from public facts (names, --rows, --unit, --epsilon), says what will come
-out and asks; --yes agrees. Where nothing can come out, nothing is charged. Text and
-identifiers cost nothing if they are left out: --ignore, or --columns for the others;
-columns with names like "id" are left out anyhow. --numbers names columns known to hold
-numbers, whose categories are not looked at. --unit states who is protected: row, or the
-column that identifies a person. The first use grants the budget: --budget E, of which the
-schema takes --epsilon. The schema says what was released and how sure it is; all of it is
-in FILE.released.json beside it, and costs nothing more to read: --released makes a schema
-from it again, such as for another --target. Bounds that follow from
-the meaning of a quantity are free, and better.
+cells are missing, bounds of the columns that hold numbers, and years of ISO dates. Rare
+texts stay hidden. Half of the privacy goes to categories and half to bounds. Before the
+charge, a forecast from public facts (names, --rows, --unit, --epsilon) shows what can be
+released and asks for confirmation, which --yes gives. If nothing can be released, nothing
+is charged. Text and identifiers cost nothing if they are left out: --ignore, or --columns
+for the others; columns with names like "id" are always left out. --numbers names columns
+known to hold numbers, for which no categories are released. --unit states who is
+protected: row, or the column that identifies a person. The first use grants the budget:
+--budget E, of which the schema takes --epsilon. The schema states what was released and
+with what confidence; FILE.released.json beside it has all of it, and reading it costs
+nothing more: --released makes a schema from it again, for example for another --target.
+Bounds that follow from the meaning of a quantity are free, and better.
 
 --from-smartnoise FILE reads no data: it converts SmartNoise SQL metadata (YAML) into a
 schema with its bounds, unit, rows and missing values, and blanks for the rest.`,

@@ -30,8 +30,8 @@ class (two classes) or of every class.
 For an image network, FILE is what pawl train reads: a built-in set of images (its test
 set), a folder of PNG files with sub-folders, or an IDX or npy file.
 
-Probabilities are calibrated where the score of the run determined a calibration;
---raw shows them as training left them. Labels follow from the threshold that fit chose,
+Probabilities are calibrated if the score of the run determined a calibration;
+--raw shows them uncalibrated. Labels follow from the threshold that fit chose,
 or from --threshold. A category that the model does not know is unknown. Cells that are
 not taken as they stand (clipped, default, unknown, unseen) are counted in notes; --flags
 names them row by row in a column "flags".

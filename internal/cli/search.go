@@ -94,7 +94,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.BoolVar(&f.ReplaceParents, "replace-parents", false, "paas, tunebound: keep only children in each generation, as in the paper (default: parents stay)")
 	s.Float64Var(&f.Share, "share", 0, "split, subset: share of the units used for the search (default 0.1)")
 	s.Float64Var(&f.Validation, "validation", 0, "share of the search units that score candidates (default 0.1; split and subset 0.3)")
-	s.StringVar(&f.Metric, "metric", "", "choose by accuracy, balanced-accuracy, log-loss or brier, of a number by mae or rmse (default accuracy, mae); no other has a bound on what one row changes")
+	s.StringVar(&f.Metric, "metric", "", "choose by accuracy, balanced-accuracy, log-loss or brier, of a number by mae or rmse (default accuracy, mae); for these, what one row changes is bounded")
 	s.StringVar(&f.SearchOn, "search-on", "", "public: built-in public images to search on")
 	s.IntVar(&f.Workers, "workers", 0, "parallel training runs (default: number of processors); does not change the result")
 	brokerFlags(c, &f.Broker)

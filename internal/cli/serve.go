@@ -40,11 +40,11 @@ to programs as JSON under /api/v1.
 The server listens on this machine only, on a free port, and prints a link that lets one
 browser in, once. The ledger is read; a steward's forms change it.
 
-Others are let in by --roles FILE, one person a line: a name, and analyst, officer or
-steward. Each gets a link. All read everything shown; officers and stewards verify logs,
-and stewards grant, freeze and approve. Off loopback TLS is required. Behind a proxy that
-signs people in, use --socket: the proxy says who asks by the header Pawl-User, and,
-without --roles, what their role is by Pawl-Role. These headers count nowhere else.`,
+--roles FILE lets others in, one person per line: a name, and analyst, officer or steward.
+Each gets a link. Everyone can read everything shown; officers and stewards also verify
+logs, and stewards grant, freeze and approve. Off loopback, TLS is required. Behind a
+proxy that signs people in, use --socket: the proxy names the user in the header Pawl-User
+and, without --roles, the role in Pawl-Role. These headers are ignored elsewhere.`,
 		Example: `  pawl serve
   pawl serve --open=false --listen 127.0.0.1:8080
   pawl serve --listen 0.0.0.0:8443 --host pawl.example.org:8443 --tls-cert cert.pem --tls-key key.pem --roles roles.txt
@@ -57,11 +57,11 @@ without --roles, what their role is by Pawl-Role. These headers count nowhere el
 	s := c.Flags()
 	s.StringVar(&f.Address, "listen", "127.0.0.1:0", "IP address and port; port 0 is a free one")
 	s.BoolVar(&f.open, "open", true, "open the page in a browser; --open=false prints the link alone")
-	s.StringArrayVar(&f.Names, "host", nil, "further name, with its port if need be, by which people ask; may be repeated")
+	s.StringArrayVar(&f.Names, "host", nil, "further name of the server, with its port if it has one; may be repeated")
 	s.StringVar(&f.Cert, "tls-cert", "", "TLS certificate, PEM; required off loopback")
 	s.StringVar(&f.Key, "tls-key", "", "key of the TLS certificate, PEM")
 	s.StringVar(&f.Socket, "socket", "", "listen on this Unix socket, for a proxy that signs people in, instead of --listen")
-	s.StringVar(&f.roles, "roles", "", "who may ask: a name and a role on each line")
+	s.StringVar(&f.roles, "roles", "", "file of the people to let in: a name and a role on each line")
 	s.StringArrayVar(&f.tables, "table", nil, "offer plans for a table of your own, as FILE=SCHEMA; may be repeated")
 	s.BoolVar(&f.start, "allow-jobs", false, "let analysts and stewards start jobs, which charge the ledger under their names")
 	s.StringVar(&f.out, "out", workflow.DefaultDir, "folder of the reports to show; jobs write theirs into it")

@@ -98,10 +98,10 @@ Whoever knows or guesses the seed can subtract the noise of such a run. No epsil
 bounds its outputs, nor those of the data set as a whole, whatever the budget. Every
 statement says so until the mark is removed.
 
-By clearing the mark you answer for it that the outputs of all seeded runs so far (model,
-score, report, predictions and their copies) never left, or were destroyed. Charges do
-not change. Who cleared, when and why is recorded and shown, and so is whether it was one
-of those who ran them. A later seeded run marks the data set again. On a team's ledger
+By clearing the mark you take responsibility that the outputs of all seeded runs so far
+(model, score, report, predictions and their copies) never left, or were destroyed.
+Charges do not change. Who cleared it, when and why is recorded and shown, and whether
+that person ran any of them. A later seeded run marks the data set again. On a team's ledger
 (postgres://), nobody can clear his own runs.`,
 		`  pawl ledger clear-seeded clinic --reason "rehearsal of 3 May on the build machine, its folder was erased"`,
 		"seeded runs cleared:", (*ledger.Ledger).ClearSeeded)

@@ -47,15 +47,15 @@ and components below the noise are dropped. pca:K is not private.
 --extractor FILE.onnx passes each image through a public feature network first, inside pawl:
 no image leaves. Images are resized to its input, and one channel is repeated as three. The
 statement names the file and its SHA-256. Without --model, a linear model is trained on its
-features. A file with an operator that is not supported is refused, and the operator named.
+features. A file with an unsupported operator is refused, and the error names the operator.
 
---public trains the network on public images first, and goes on from there on your own. Images
-that the ledger knows as sensitive, or that resemble them or DATA, are refused.
+--public first trains the network on public images, then continues on your own. Images that
+the ledger knows as sensitive, or that resemble them or DATA, are refused.
 
 --mechanism banded correlates the noise of successive steps (banded matrix factorisation), so
-that later steps take back part of the noise of earlier ones. Units fall into public groups that take
-turns, by a keyed hash. It pays at small batches, few epochs and epsilon of about 3 or more; the
-plan compares it with DP-SGD on the same batches. --lots passes needs no sampling at all.
+that later steps take back part of the noise of earlier ones. A keyed hash divides the units into
+public groups that take turns. It pays with small batches, few epochs and an epsilon of about 3 or
+more; the plan compares it with DP-SGD on the same batches. --lots passes needs no sampling.
 
 --checkpoint FILE saves a run that may be interrupted: its secret key and its progress,
 in a file that only its owner can read. To continue at no cost and with the same result,

@@ -18,14 +18,14 @@ func verifyCommand(a *app) *cobra.Command {
 		Short: "Verify released files without the ledger or the data",
 		Long: `Verify what pawl fit, train, search or describe wrote, without the ledger and without
 data: the ledger's Ed25519 signature of every file, the record of the charge in its log,
-and epsilon, which is computed again from the charged events. A claim below what these
-cost does not pass, as a whole or of a stage. The model card and the model must claim what
-the statement claims, and a public data set must be public to the ledger.
+and epsilon, which is computed again from the charged events. A claim below
+their cost fails, for the whole or for a stage. The model card and the model must claim
+what the statement claims, and a public data set must be public to the ledger.
 
 DIR is a release, or a folder of releases such as pawl-out: each of them is verified, and
-the first that does not hold is the error.
+the first that fails is reported as the error.
 
-The signature names its key. Whose key it is you know from elsewhere: pawl ledger key
+The signature names its key. You must know from elsewhere whose key it is: pawl ledger key
 prints it where the ledger is. With --public-key only that key passes.
 
 What this cannot show is listed: that the noise was drawn, and that the log holds every
