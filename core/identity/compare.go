@@ -26,6 +26,20 @@ type Verdict struct {
 // fewest is the number of values that were seen once from which their natural overlap is estimated.
 const fewest = 64
 
+// Comparison says how a found table resembles a known one.
+type Comparison func(known, found *Print) Likeness
+
+// Alike is Compare's Likeness.
+func Alike(known, found *Print) Likeness { return Compare(known, found).Likeness }
+
+// Sharing is Similar where Shared is true.
+func Sharing(known, found *Print) Likeness {
+	if Shared(known, found) {
+		return Similar
+	}
+	return Different
+}
+
 // Compare reports how a new table resembles a known one, from prints under one key.
 //
 // Natural overlap is not likeness: two independent samples of one population share the combinations of cells that
@@ -71,6 +85,33 @@ func Compare(known, found *Print) Verdict {
 		return Verdict{Likeness: Similar}
 	}
 	return v
+}
+
+// Shared reports whether two tables hold records of one another, be they few among many others, which Compare leaves
+// alone: a table may share some rows with another without being a copy of it.
+//
+// Of independent samples of any two populations, the records that both hold once number at most R = Σ ab·exp(−a−b) in the
+// mean, a and b being the expected counts of a record. By Cauchy and Schwarz R ≤ 2√(N₂M₂), where N₂ and M₂ are the mean numbers of
+// records seen twice. Convicted is a number whose chance is below 10⁻⁶ by Chernoff's bound for sums of independent events.
+// It takes 60 common records that the sketches see, or more where tables have equal rows by nature: the answer tells nothing
+// of a single record, nor of one that the other table lacks.
+func Shared(a, b *Print) bool {
+	if a.Kind != b.Kind {
+		return false
+	}
+	once, twice := 0, [2]int{}
+	for _, p := range overlap(&a.records, &b.records).pairs {
+		if p == [2]uint32{1, 1} {
+			once++
+		}
+		for side := range p {
+			if p[side] == 2 {
+				twice[side]++
+			}
+		}
+	}
+	mean, k := 2*math.Sqrt(upper(twice[0])*upper(twice[1])), float64(once)
+	return k > mean && k*math.Log(k/mean)-k+mean > 6*math.Ln10
 }
 
 // both is what two sketches hold beneath the bound of both, where each is complete.

@@ -178,3 +178,38 @@ func TestFourCells(t *testing.T) {
 		t.Errorf("the same: %+v", v)
 	}
 }
+
+// Independent samples share no records beyond chance, of one population and of two; 60 rows of one among many others do.
+func TestShared(t *testing.T) {
+	populations := []population{cellsOf(4), cellsOf(24), cellsOf(240), cellsOf(5000), cellsOf(100_000), scores()}
+	for i, p := range populations {
+		// Other chances of the same records.
+		other := populations[max(i-1, 0)]
+		for _, q := range []population{p, other} {
+			for _, sizes := range [][2]int{{30, 30}, {300, 300}, {2000, 2000}, {20_000, 20_000}, {400, 20_000}, {20_000, 400}} {
+				r := rand.New(rand.NewPCG(uint64(i), uint64(sizes[0])<<20+uint64(sizes[1])))
+				if Shared(printOf(testKey, fourNames, p.sample(r, sizes[0])), printOf(testKey, fourNames, q.sample(r, sizes[1]))) {
+					t.Errorf("%s and %s, %d and %d rows: an alarm", p.name, q.name, sizes[0], sizes[1])
+				}
+			}
+		}
+	}
+	for _, p := range []population{scores(), hospital()} {
+		r := rand.New(rand.NewPCG(9, 9))
+		rows := p.sample(r, 3000)
+		for _, c := range []struct {
+			copied int
+			want   bool
+		}{{0, false}, {20, false}, {150, true}, {3000, true}} {
+			mixed := append(p.sample(r, 1500), rows[:c.copied]...)
+			a, b := printOf(testKey, fourNames, rows), printOf(testKey, fourNames, mixed)
+			if Shared(a, b) != c.want || Shared(b, a) != c.want {
+				t.Errorf("%s: %d rows of 3,000 among 1,500 others: %v, want %v", p.name, c.copied, Shared(a, b), c.want)
+			}
+		}
+		// What Compare leaves alone.
+		if v := Compare(printOf(testKey, fourNames, rows), printOf(testKey, fourNames, append(p.sample(r, 1500), rows[:150]...))); v.Likeness != Different {
+			t.Errorf("%s: %+v, and the test shows nothing", p.name, v)
+		}
+	}
+}
