@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/compute/zoo"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
@@ -178,4 +179,13 @@ func (t *Table) run(ctx context.Context, plan *workflow.Plan, seed uint64) (*wor
 	}
 	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Other: other, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)})
+}
+
+// Net is the network of a name of the zoo.
+func Net(name string) (zoo.Spec, error) {
+	s, ok := zoo.Lookup(name)
+	if !ok {
+		return s, fmt.Errorf("no net %q", name)
+	}
+	return s, nil
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"pawl/experiments"
-	"pawl/experiments/nets"
+	"pawl/experiments/replay"
 )
 
 // change is the success on a variant above that on the baseline, target by target, in
@@ -19,7 +19,7 @@ func (m *measured) change(data, variant, how string, shadows int) []float64 {
 		if shadows != 0 && s != shadows {
 			continue
 		}
-		each := nets.Difference(a.percents(i, false), b.percents(i, false))
+		each := replay.Difference(a.percents(i, false), b.percents(i, false))
 		if d == nil {
 			d = make([]float64, len(each))
 		}
@@ -84,7 +84,7 @@ func (m *measured) notLower(statement, data, variant string) experiments.Claim {
 
 // larger claims that a variant lowers success more on the large net.
 func (m *measured) larger(statement, variant string) experiments.Claim {
-	return nets.Better(statement, m.change(small, variant, string(overlapping), 0), m.change(large, variant, string(overlapping), 0))
+	return replay.Better(statement, m.change(small, variant, string(overlapping), 0), m.change(large, variant, string(overlapping), 0))
 }
 
 // within are our remarks on what holds for every bar: claims under DP, and what it does to

@@ -9,7 +9,6 @@ import (
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/nets"
 )
 
 const (
@@ -102,7 +101,7 @@ func (f figure) run(ctx context.Context, r *experiments.Run) (*experiments.Table
 
 // measure trains a variant in three ways.
 func (m *measured) measure(ctx context.Context, r *experiments.Run, g target, data *lab.Images, v variant) error {
-	spec, err := nets.Net(g.net)
+	spec, err := lab.Net(g.net)
 	if err != nil {
 		return err
 	}

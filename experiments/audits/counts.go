@@ -11,8 +11,8 @@ import (
 	"pawl/data/schema"
 	"pawl/evidence/audit"
 	"pawl/evidence/audit/bound"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/nets"
 	"pawl/workflow"
 )
 
@@ -99,7 +99,7 @@ var audited = []auditedAt{{"0.5", 1000}, {"1", 1000}, {"4", 5000}}
 
 // training is what pawl train would run.
 func (c auditedAt) training() (gradient.Privacy, bound.Claim, error) {
-	spec, err := nets.Net(countsNet)
+	spec, err := lab.Net(countsNet)
 	if err != nil {
 		return gradient.Privacy{}, bound.Claim{}, err
 	}

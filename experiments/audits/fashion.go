@@ -15,7 +15,6 @@ import (
 	"pawl/evidence/audit/inference"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/nets"
 	"pawl/workflow"
 )
 
@@ -116,7 +115,7 @@ const fashionLot = 100
 func (a fashionArm) attack(ctx context.Context, data *lab.Images, members, shadows int, rare float64) ([]float64, error) {
 	order := rand.New(rand.NewPCG(5, 0)).Perm(data.Train.Len())[:2*members]
 	set := data.Train.Some(order)
-	net, err := nets.Net(fashionNet)
+	net, err := lab.Net(fashionNet)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/nets"
+	"pawl/experiments/replay"
 	"pawl/workflow"
 )
 
@@ -227,7 +227,7 @@ func (t *table) run(ctx context.Context, r *experiments.Run) (*experiments.Table
 		row := experiments.Row{Name: inputs + ", DP-SGD", Data: "drawn as the paper says", Published: experiments.Value(p.Published), AsPublished: experiments.Of(accuracy), Honest: experiments.Of(honest), Baseline: experiments.Exact(50)}
 		row.Judge(1, fmt.Sprintf("ours differs by %+.1f points; the paper names no number of rows, lot, noise or rate", row.AsPublished.Mean-p.Published))
 		if row.Verdict == experiments.Not && len(private) > 0 {
-			d := experiments.Of(nets.Difference(accuracy, private[0]))
+			d := experiments.Of(replay.Difference(accuracy, private[0]))
 			printed := p.Published - t.Parts[0].Published
 			if d.Mean*printed > 0 {
 				row.Verdict = experiments.SameSign
@@ -246,10 +246,10 @@ func (t *table) run(ctx context.Context, r *experiments.Run) (*experiments.Table
 	for i := 1; i < len(t.Parts); i++ {
 		a, b := t.Features*t.Parts[i-1].Parts, t.Features*t.Parts[i].Parts
 		out.Claims = append(out.Claims,
-			nets.Better(fmt.Sprintf("under DP-SGD %d inputs are better than %d", a, b), private[i-1], private[i]),
+			replay.Better(fmt.Sprintf("under DP-SGD %d inputs are better than %d", a, b), private[i-1], private[i]),
 			farther(fmt.Sprintf("at the last epoch the parameters of %d inputs are farther from SGD's than those of %d", b, a), ends[i], ends[i-1]))
 	}
-	out.Claims = append(out.Claims, nets.Within(fmt.Sprintf("by SGD %d inputs are as good as %d (we allow half a point)", t.Features*t.Parts[len(t.Parts)-1].Parts, t.Features), plain[len(plain)-1], plain[0], .5))
+	out.Claims = append(out.Claims, replay.Within(fmt.Sprintf("by SGD %d inputs are as good as %d (we allow half a point)", t.Features*t.Parts[len(t.Parts)-1].Parts, t.Features), plain[len(plain)-1], plain[0], .5))
 	out.Notes = []string{
 		fmt.Sprintf("%d features, uniform on [0, 1], each cut into equal parts; the label is whether they sum to more than %g (our copy says that the label is the sum, and the loss is logistic); %d rows and %d to test, drawn anew for each of %d seeds", t.Features, float64(t.Features)/2, z.Rows, z.Test, z.Runs),
 		fmt.Sprintf("as published: one sigmoid unit with bias, lots of %d, noise %g, clipping norm 1, steps of %g; without privacy Adam at 0.01, which reaches what SGD reaches in fewer steps on cut features; our copy names no rows, lots, noise and rates: with these %d epochs state ε = %.4f, and the rate is that of 0.003, 0.01, 0.015, 0.02, 0.03 and 0.3 at which 10 inputs come nearest to their printed accuracy, on a seed that is not among those measured: the row of 10 inputs therefore confirms nothing, and what is left to compare are the others with it (at 0.3, the highest we tried, 10 inputs had 92.8 %%)", z.Batch, t.Noise, t.Rate, z.Looks[last], out.PublishedEpsilon["every row, by our accounting"]),
@@ -262,7 +262,7 @@ func (t *table) run(ctx context.Context, r *experiments.Run) (*experiments.Table
 
 // farther is nets.Better of distances, which are no points.
 func farther(statement string, a, b []float64) experiments.Claim {
-	c := nets.Better(statement, a, b)
-	c.Evidence = fmt.Sprintf("difference %s, seed by seed", experiments.Of(nets.Difference(a, b)))
+	c := replay.Better(statement, a, b)
+	c.Evidence = fmt.Sprintf("difference %s, seed by seed", experiments.Of(replay.Difference(a, b)))
 	return c
 }

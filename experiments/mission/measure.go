@@ -16,7 +16,6 @@ import (
 	"pawl/evidence/advise"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/nets"
 	"pawl/workflow"
 )
 
@@ -200,7 +199,7 @@ func (b *bench) fitImages(ctx context.Context, epsilon string, seed uint64) ([]f
 	if err != nil {
 		return nil, err
 	}
-	net, err := nets.Net(recipe.Model)
+	net, err := lab.Net(recipe.Model)
 	if err != nil {
 		return nil, err
 	}

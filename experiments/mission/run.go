@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pawl/experiments"
-	"pawl/experiments/nets"
+	"pawl/experiments/replay"
 )
 
 // against are the paired differences of fit to another workflow, over all problems, at one ε.
@@ -152,7 +152,7 @@ func (b *bench) alone(ctx context.Context, epsilon string, i int, t *experiments
 		row.Name += fmt.Sprintf(": %d more rows are public", int(b.Public*float64(b.rows)))
 		row.Honest, row.Baseline = experiments.Of(with), row.Honest
 		claim.Statement = fmt.Sprintf("%s, ε = %s: with public rows against without", b.Data, epsilon)
-		claim.Evidence = fmt.Sprintf("%s points, run by run", experiments.Of(nets.Difference(with, fit)))
+		claim.Evidence = fmt.Sprintf("%s points, run by run", experiments.Of(replay.Difference(with, fit)))
 		t.Claims = append(t.Claims, claim)
 	case len(base) > 0 && !math.IsNaN(base[0]):
 		row.Baseline = experiments.Of(base)
@@ -172,7 +172,7 @@ func (b *bench) alone(ctx context.Context, epsilon string, i int, t *experiments
 }
 
 func (b *bench) claim(t *experiments.Table, a *against, epsilon string, fit, other []float64) {
-	d := experiments.Of(nets.Difference(fit, other))
+	d := experiments.Of(replay.Difference(fit, other))
 	a.add(b.Data, d)
 	t.Claims = append(t.Claims, experiments.Claim{
 		Statement: fmt.Sprintf("%s, ε = %s: fit against %s", b.Data, epsilon, a.name), Verdict: experiments.Unpublished,

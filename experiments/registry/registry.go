@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"pawl/experiments"
-	"pawl/experiments/arous"
 	"pawl/experiments/arousattacks"
 	"pawl/experiments/audits"
 	"pawl/experiments/dfsexample1"
@@ -15,21 +14,17 @@ import (
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
 	"pawl/experiments/engineered"
-	"pawl/experiments/figure6"
 	"pawl/experiments/lemma1"
 	"pawl/experiments/mission"
 	"pawl/experiments/mohapatra6"
 	"pawl/experiments/runners"
 	"pawl/experiments/selectionstudy"
 	"pawl/experiments/table17"
-	"pawl/experiments/table8"
 )
 
 // All returns the replays that there are.
 func All() *experiments.Registry {
 	return experiments.NewRegistry(append(slices.Concat(runners.All(), mission.All()),
-		arous.Table4(),
-		arous.Table5(),
 		arousattacks.Figure8(),
 		arousattacks.Figure9(),
 		arousattacks.Figure10(),
@@ -41,8 +36,6 @@ func All() *experiments.Registry {
 		dfsfigure4.Experiment(),
 		dfsfigure5.Experiment(),
 		engineered.Experiment(),
-		figure6.Experiment(),
-		table8.Experiment(),
 		table17.Experiment(),
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),

@@ -144,7 +144,7 @@ func adapted(name string, f reflect.Value) func(args ...any) (any, error) {
 			case a == nil:
 				v = reflect.Zero(want)
 			case v.Type().AssignableTo(want):
-			case v.CanConvert(want) && want.Kind() != reflect.String && want.Kind() != reflect.Slice:
+			case v.CanConvert(want) && (want.Kind() == reflect.String) == (v.Kind() == reflect.String) && want.Kind() != reflect.Slice:
 				v = v.Convert(want)
 			default:
 				return nil, fmt.Errorf("%s: argument %d is %v, no %s", name, i+1, a, want)

@@ -21,8 +21,10 @@ type sheet struct {
 
 func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	t, err := f.table(ctx, r)
-	if err != nil && strings.HasPrefix(err.Error(), "line ") {
-		return nil, fmt.Errorf("%s:%w", f.path, err)
+	if err != nil {
+		if text, ok := strings.CutPrefix(err.Error(), "line "); ok {
+			err = fmt.Errorf("%s:%s", f.path, text)
+		}
 	}
 	return t, err
 }
@@ -288,13 +290,25 @@ func (w *row) judge(r *experiments.Row, at scope) (err error) {
 	}
 	r.Why = why
 	if w.Tolerance.given() {
-		tolerance, err := w.Tolerance.number(at)
+		v, err := w.Tolerance.in(at)
 		if err != nil {
 			return err
+		}
+		tolerance, ok := float(v)
+		if !ok && v != nil {
+			return fmt.Errorf("line %d: %q is %v, no number", w.Tolerance.line, w.Tolerance.source, v)
+		}
+		if !ok {
+			return w.settle(r, at)
 		}
 		r.Why = ""
 		r.Judge(tolerance, why)
 	}
+	return w.settle(r, at)
+}
+
+// settle is the verdict that a file gives itself.
+func (w *row) settle(r *experiments.Row, at scope) (err error) {
 	if w.Verdict.given() {
 		v, err := w.Verdict.in(at)
 		if err != nil {

@@ -3,6 +3,7 @@ package runners
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"sync"
 
@@ -136,7 +137,9 @@ func (n spec) make() (s zoo.Spec, err error) {
 		s.Name += ", all layers"
 	}
 	if n.Activation != "" {
-		s.Defaults.Bound = n.Bound
+		if n.Bound > 0 {
+			s.Defaults.Bound = n.Bound
+		}
 		if s, err = s.WithActivation(n.Activation); err != nil {
 			return s, err
 		}
@@ -188,6 +191,8 @@ type training struct {
 	Seeds int    `json:"seeds"`
 	Seed  uint64 `json:"seed"`
 	Looks []int  `json:"looks"`
+	// Drawn rows of the training rows are drawn with replacement, by the seed.
+	Drawn int `json:"drawn"`
 	// Kappa is that of the rule, 0 for the net's; OwnAccountant leaves the accountant to the library.
 	Kappa         float64 `json:"kappa"`
 	OwnAccountant bool    `json:"own_accountant"`
@@ -256,6 +261,10 @@ func train(ctx context.Context, r *experiments.Run, t *training) ([]float64, err
 	}
 	var out []float64
 	one := func(seed uint64) error {
+		data := data
+		if t.Drawn > 0 {
+			data = redrawn(data, t.Drawn, seed)
+		}
 		o, err := data.Run(ctx, net, seed, t.set)
 		if err != nil {
 			return err
@@ -302,4 +311,14 @@ func trained(paper bool, z map[string]any) string {
 		return fmt.Sprintf("as published: the paper's lots, epochs and learning rates, clipping norm 1, noise such that ε is the printed one by Rényi accounting of Poisson lots at δ = 1e-5; without privacy Adam at 0.001; honest: lots of %v, %v epochs; %v runs", z["batch"], z["epochs"], z["runs"])
 	}
 	return fmt.Sprintf("%v examples, lots of %v, %v epochs, noise such that ε is the printed one by Rényi accounting of Poisson lots at δ = 1e-5, momentum and the step of the library's rule (the paper trains for 200 to 500 epochs: --scale paper); without privacy Adam at 0.001; %v runs", z["rows"], z["batch"], z["epochs"], z["runs"])
+}
+
+// redrawn are so many training rows, with replacement.
+func redrawn(s *lab.Images, n int, seed uint64) *lab.Images {
+	rng := rand.New(rand.NewPCG(seed, uint64(n)))
+	draw := make([]int, n)
+	for i := range draw {
+		draw[i] = rng.IntN(s.Train.Len())
+	}
+	return &lab.Images{Name: s.Name, Target: s.Target, Train: s.Train.Some(draw), Test: s.Test}
 }

@@ -3,6 +3,7 @@ package runners
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -183,6 +184,24 @@ func TestEffectiveStep(t *testing.T) {
 	for noise, want := range map[float64]float64{2: .25, 4: .125} {
 		if got := effective(.5, noise, 250); got < want*(1-1e-5) || got > want*(1+1e-5) {
 			t.Errorf("noise %g: %v, want %v", noise, got, want)
+		}
+	}
+}
+
+func TestReached(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		scores []float64
+		want   []float64
+	}{
+		{"between two, halfway in ln ε", []float64{70, 80, 90}, []float64{2}},
+		{"there from the first", []float64{90, 95, 96}, nil},
+		{"never", []float64{10, 20, 30}, nil},
+		{"the first of two", []float64{80, 90, 70}, []float64{.5}},
+	} {
+		got := reached([]float64{.25, c.scores[0], 1, c.scores[1], 4, c.scores[2]}, 85)
+		if len(got) != len(c.want) || len(got) == 1 && math.Abs(got[0]-c.want[0]) > 1e-12 {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"pawl/data/images"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/nets"
 	"pawl/workflow"
 )
 
@@ -41,7 +40,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	batch := experiments.Pick(r.Scale, 20, 100, 100)
 	t := &experiments.Table{Unit: "DP-SGD's time over SGD's", Guarantee: "times; nothing is released"}
 	for _, p := range parts {
-		spec, err := nets.Net(p.net)
+		spec, err := lab.Net(p.net)
 		if err != nil {
 			return nil, err
 		}

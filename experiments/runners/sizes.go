@@ -1,0 +1,71 @@
+package runners
+
+import (
+	"math"
+
+	"pawl/evidence/theory"
+	"pawl/experiments"
+	"pawl/experiments/formulas"
+	"pawl/experiments/replay"
+)
+
+// reached is the ε at which scores reach a value, linear in ln ε between two; path has ε and score in turn. One that is
+// there at the first ε is not counted: where it began is not known.
+func reached(path []float64, value float64) []float64 {
+	for k := 3; k < len(path); k += 2 {
+		if was, is := path[k-2], path[k]; is >= value && was < value {
+			a, b := math.Log(path[k-3]), math.Log(path[k-1])
+			return []float64{math.Exp(a + (b-a)*(value-was)/(is-was))}
+		}
+	}
+	return nil
+}
+
+// sizeFit is a fit of ε = ln(α + β/n), with the rows at ε = 1. An estimate is nil where it is more than any number.
+type sizeFit struct {
+	Alpha, Beta, Rows *experiments.Estimate
+	Slope             float64
+	Needed            theory.Interval
+}
+
+// fitSizes fits to the ε that runs found at each number of rows, of so many tried; nil where there is no fit, whose
+// reason unfit tells.
+func fitSizes(rows, found any, tried int) (*sizeFit, error) {
+	f, _, err := sizesFit(rows, found, tried)
+	return f, err
+}
+
+func unfit(rows, found any, tried int) (string, error) {
+	_, why, err := sizesFit(rows, found, tried)
+	return why, err
+}
+
+func sizesFit(rows, found any, tried int) (*sizeFit, string, error) {
+	n, err := replay.Lists([]any{rows})
+	if err != nil {
+		return nil, "", err
+	}
+	lists, err := replay.Lists(found)
+	if err != nil {
+		return nil, "", err
+	}
+	var runs []theory.SizeRuns
+	for i, x := range lists {
+		runs = append(runs, theory.SizeRuns{Rows: n[0][i], Epsilons: x, Tried: tried})
+	}
+	fit, err := theory.FitSizes(runs, theory.Bootstrap{Replicates: 2000, Confidence: .95, Seed: 1})
+	if err != nil {
+		return nil, err.Error(), nil
+	}
+	estimate := func(i theory.Interval) *experiments.Estimate {
+		if math.IsInf(i.Estimate, 0) || math.IsNaN(i.Estimate) {
+			return nil
+		}
+		return &experiments.Estimate{Mean: i.Estimate, Low: i.Lower, High: i.Upper, Runs: tried}
+	}
+	needed := fit.RowsInterval(1)
+	return &sizeFit{estimate(fit.AlphaInterval), estimate(fit.BetaInterval), estimate(needed), fit.Beta, needed}, "", nil
+}
+
+// sizeCurve is the paper's own fit.
+func sizeCurve(rows float64) float64 { return formulas.PublishedSizeCurve().Epsilon(rows) }
