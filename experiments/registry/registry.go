@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"pawl/experiments"
-	"pawl/experiments/arousattacks"
 	"pawl/experiments/audits"
 	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
@@ -25,10 +24,6 @@ import (
 // All returns the replays that there are.
 func All() *experiments.Registry {
 	return experiments.NewRegistry(append(slices.Concat(runners.All(), mission.All()),
-		arousattacks.Figure8(),
-		arousattacks.Figure9(),
-		arousattacks.Figure10(),
-		arousattacks.Figure11(),
 		audits.Counts(),
 		audits.Fashion(),
 		dfsexample1.Experiment(),

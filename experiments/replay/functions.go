@@ -95,6 +95,31 @@ func (s *sheet) names() scope {
 			}
 			return mean, nil
 		},
+		// average_of adds up before it divides.
+		"average_of": func(of any) ([]float64, error) {
+			lists, err := Lists(of)
+			if err != nil || len(lists) == 0 {
+				return nil, err
+			}
+			sum := make([]float64, len(lists[0]))
+			for _, x := range lists {
+				for i := range min(len(x), len(sum)) {
+					sum[i] += x[i]
+				}
+			}
+			for i := range sum {
+				sum[i] /= float64(len(lists))
+			}
+			return sum, nil
+		},
+		"compact": func(of any) (out []string) {
+			for _, one := range items(of) {
+				if s := fmt.Sprint(one); len(out) == 0 || out[len(out)-1] != s {
+					out = append(out, s)
+				}
+			}
+			return out
+		},
 		// best is the place of the series with the highest mean.
 		"best": func(v any) (int, error) {
 			top, at := math.Inf(-1), 0
