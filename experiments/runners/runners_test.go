@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -203,5 +204,22 @@ func TestReached(t *testing.T) {
 		if len(got) != len(c.want) || len(got) == 1 && math.Abs(got[0]-c.want[0]) > 1e-12 {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// The example of docs/howto/new-table.md is a replay as it stands.
+func TestExampleOfTheGuide(t *testing.T) {
+	page, err := os.ReadFile("../../docs/howto/new-table.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "```yaml\nname: table-40\ntitle: A small net against a large one on MNIST\nsource: An Author, Table 40\nquick_seconds: 300 ")
+	text, _, closed := strings.Cut(rest, "```")
+	if !ok || !closed {
+		t.Fatal("no example")
+	}
+	got := shown(t, "name: table-40 "+text, func(a *training) []float64 { return []float64{float64(len(a.Net))} })
+	if len(got.Rows) != 2 || len(got.Claims) != 1 || len(got.Notes) != 1 {
+		t.Errorf("%d rows, %d claims, %d notes", len(got.Rows), len(got.Claims), len(got.Notes))
 	}
 }
