@@ -12,8 +12,6 @@ import (
 	"pawl/experiments/dfsfigure5"
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
-	"pawl/experiments/engineered"
-	"pawl/experiments/lemma1"
 	"pawl/experiments/mission"
 	"pawl/experiments/mohapatra6"
 	"pawl/experiments/runners"
@@ -30,11 +28,9 @@ func All() *experiments.Registry {
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
 		dfsfigure5.Experiment(),
-		engineered.Experiment(),
 		table17.Experiment(),
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
-		lemma1.Experiment(),
 		mohapatra6.Experiment(),
 		selectionstudy.Experiment(),
 	)...)

@@ -1,38 +1,31 @@
-package engineered
+package runners
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"testing"
-
-	"github.com/goccy/go-yaml"
 )
 
 // However many parts a feature is cut into, rows have the same sums and the same labels.
 func TestCutFeaturesAreTheSameTask(t *testing.T) {
-	var f table
-	if err := yaml.NewDecoder(bytes.NewReader(settings), yaml.Strict()).Decode(&f); err != nil {
-		t.Fatal(err)
-	}
-	whole, labels := f.draw(100, 1, 3)
+	whole, labels := (&spread{Features: 10, Parts: 1, Seed: 3}).draw(100)
 	ones := 0
-	for _, p := range f.Parts {
-		rows, same := f.draw(100, p.Parts, 3)
+	for _, parts := range []int{1, 5, 10, 50, 100} {
+		rows, same := (&spread{Features: 10, Parts: parts, Seed: 3}).draw(100)
 		if !slices.Equal(labels, same) {
-			t.Fatalf("%d parts: other labels", p.Parts)
+			t.Fatalf("%d parts: other labels", parts)
 		}
 		for i, row := range rows {
-			if len(row) != f.Features*p.Parts {
-				t.Fatalf("%d parts: a row of %d inputs", p.Parts, len(row))
+			if len(row) != 10*parts {
+				t.Fatalf("%d parts: a row of %d inputs", parts, len(row))
 			}
 			for j, v := range whole[i] {
 				sum := 0.0
-				for _, part := range row[j*p.Parts:][:p.Parts] {
+				for _, part := range row[j*parts:][:parts] {
 					sum += part
 				}
 				if math.Abs(sum-v) > 1e-12 {
-					t.Fatalf("%d parts: feature %d of row %d adds up to %g, not %g", p.Parts, j, i, sum, v)
+					t.Fatalf("%d parts: feature %d of row %d adds up to %g, not %g", parts, j, i, sum, v)
 				}
 			}
 		}

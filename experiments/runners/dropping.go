@@ -1,0 +1,111 @@
+package runners
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"pawl/experiments"
+	"pawl/experiments/formulas"
+)
+
+// example is a point at which our copy's condition is false and dropping a feature helps: the error and the feature's
+// effect have opposite signs (docs/READING.md, E4).
+func example() (m formulas.LinearModel, x []float64, y float64) {
+	return formulas.LinearModel{Coefficients: []float64{.7, -.3, .5, .2}, Feature: 3, StdDev: .3, StdDevDropped: .3}, []float64{.4, .9, -.5, .6}, -.4
+}
+
+func counterExample() (any, error) {
+	m, x, y := example()
+	return m.AtPoint(x, y)
+}
+
+// dropping repeats a simulation, or a judgement of random points, with so many seeds.
+type dropping struct {
+	Draws  int `json:"draws"`
+	Points int `json:"points"`
+	Seeds  int `json:"seeds"`
+}
+
+// simulateDropping returns squared errors at the counter-example, with the feature and without it, seed by seed.
+func simulateDropping(_ context.Context, _ *experiments.Run, d *dropping) ([]float64, error) {
+	m, x, y := example()
+	var values []float64
+	for seed := range d.Seeds {
+		s, err := m.Simulate(x, y, d.Draws, rand.New(rand.NewPCG(uint64(seed), 1)))
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, s.Full, s.Dropped)
+	}
+	return values, nil
+}
+
+// judgeDropping returns the shares of random points, seed by seed.
+func judgeDropping(_ context.Context, _ *experiments.Run, d *dropping) ([]float64, error) {
+	var values []float64
+	for seed := range d.Seeds {
+		v, err := shares(d.Points, rand.New(rand.NewPCG(uint64(seed), 0)))
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v[:]...)
+	}
+	return values, nil
+}
+
+// Kinds of shares of random points, in percent.
+const (
+	ifThen = iota
+	onlyIf
+	sameSigns
+	corollary
+	kinds
+)
+
+// shares compares what the condition says with the expected errors.
+func shares(points int, rng *rand.Rand) ([kinds]float64, error) {
+	var hits, total [kinds]float64
+	count := func(kind int, hit bool) {
+		total[kind]++
+		if hit {
+			hits[kind]++
+		}
+	}
+	for i := range points {
+		m := formulas.LinearModel{StdDev: rng.Float64()}
+		m.StdDevDropped = m.StdDev
+		if i%2 == 1 {
+			m.StdDevDropped *= rng.Float64()
+		}
+		x, y, exact := make([]float64, 4), rng.NormFloat64(), 0.
+		for j := range x {
+			x[j] = rng.NormFloat64()
+			m.Coefficients = append(m.Coefficients, rng.NormFloat64())
+			exact += m.Coefficients[j] * x[j]
+		}
+		at, err := m.AtPoint(x, y)
+		if err != nil {
+			return hits, err
+		}
+		helps, condition := at.Dropped <= at.Full, at.PrintedRuleHolds()
+		if condition {
+			count(ifThen, helps)
+		}
+		if helps {
+			count(onlyIf, condition)
+			if at.Residual*at.Effect >= 0 {
+				count(sameSigns, condition)
+			}
+		}
+		// The same model at the point that it fits, with equal noise.
+		m.StdDevDropped = m.StdDev
+		if at, err = m.AtPoint(x, exact); err != nil {
+			return hits, err
+		}
+		count(corollary, m.CorollaryHolds() == (at.Dropped <= at.Full))
+	}
+	for kind := range hits {
+		hits[kind] *= 100 / total[kind]
+	}
+	return hits, nil
+}
