@@ -6,17 +6,14 @@ import (
 
 	"pawl/experiments"
 	"pawl/experiments/audits"
-	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
 	"pawl/experiments/dfsfigure5"
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
 	"pawl/experiments/mission"
-	"pawl/experiments/mohapatra6"
 	"pawl/experiments/runners"
 	"pawl/experiments/selectionstudy"
-	"pawl/experiments/table17"
 )
 
 // All returns the replays that there are.
@@ -24,14 +21,11 @@ func All() *experiments.Registry {
 	return experiments.NewRegistry(append(slices.Concat(runners.All(), mission.All()),
 		audits.Counts(),
 		audits.Fashion(),
-		dfsexample1.Experiment(),
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
 		dfsfigure5.Experiment(),
-		table17.Experiment(),
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
-		mohapatra6.Experiment(),
 		selectionstudy.Experiment(),
 	)...)
 }

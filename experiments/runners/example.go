@@ -1,0 +1,110 @@
+package runners
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"pawl/experiments"
+	"pawl/experiments/dfs"
+	"pawl/experiments/formulas"
+)
+
+// exampleRows are the rows of each class of the example of two features.
+const exampleRows = 200
+
+func examplePopulation() *formulas.Population {
+	return &formulas.Population{
+		Mean:     [2][]float64{{0, 0}, {5, 10}},
+		Variance: [2][]float64{{1, 10}, {1, 10}},
+	}
+}
+
+// The columns of a cell: statistics of both features, then these.
+const (
+	byStatistic = 6 + iota // 1 where the t-statistic prefers feature 2
+	byDistance             // 1 where the distance does
+	errorFirst             // error of the classifier on feature 1 alone
+	errorSecond            // on feature 2 alone
+	errorClean             // both again, on clean points
+	errorCleanSecond
+	columns
+)
+
+// ranking draws both classes again and again and adds noise to rows, which are clipped to Norm where it is not 0.
+type ranking struct {
+	Noise      float64 `json:"noise"`
+	Points     float64 `json:"points"` // on the points that a classifier meets
+	Norm       float64 `json:"norm"`
+	Replicates int     `json:"replicates"`
+}
+
+func rankTwo(_ context.Context, _ *experiments.Run, a *ranking) ([]float64, error) {
+	var values []float64
+	p := examplePopulation()
+	for i := range a.Replicates {
+		rng := rand.New(rand.NewPCG(1, uint64(i)))
+		rows := p.Rows(exampleRows, rng)
+		if a.Norm > 0 {
+			rows = dfs.Clip(rows, a.Norm)
+		}
+		v, err := rankOnce(p, formulas.AddNoise(rows, a.Noise, rng), a.Points)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v...)
+	}
+	return values, nil
+}
+
+func rankOnce(p *formulas.Population, rows [2][][]float64, points float64) ([]float64, error) {
+	v := make([]float64, columns)
+	for feature := range 2 {
+		var mean, variance [2]float64
+		for k := range rows {
+			of := experiments.Of(column(rows[k], feature))
+			mean[k] = of.Mean
+			for _, x := range rows[k] {
+				variance[k] += (x[feature] - mean[k]) * (x[feature] - mean[k]) / (exampleRows - 1)
+			}
+		}
+		v[feature] = math.Abs(mean[0] - mean[1])
+		v[2+feature] = (variance[0] + variance[1]) / 2
+		v[4+feature] = v[feature] / math.Sqrt((variance[0]+variance[1])/exampleRows)
+		f, err := formulas.TrainFisher(dfs.Cut(rows, []int{feature}))
+		if err != nil {
+			return nil, err
+		}
+		only := &formulas.Population{}
+		for k := range 2 {
+			only.Mean[k], only.Variance[k] = p.Mean[k][feature:feature+1], p.Variance[k][feature:feature+1]
+		}
+		v[errorFirst+feature] = f.Error(only, points)
+		v[errorClean+feature] = f.Error(only, 0)
+	}
+	for at, ranking := range map[int]formulas.Ranking{byStatistic: formulas.TStatistic, byDistance: formulas.Distance} {
+		order, err := formulas.RankFeatures(ranking, rows)
+		if err != nil {
+			return nil, err
+		}
+		v[at] = float64(order[0]) // feature 2 has index 1
+	}
+	return v, nil
+}
+
+// column takes one entry of every row.
+func column(rows [][]float64, at int) []float64 {
+	values := make([]float64, len(rows))
+	for i, x := range rows {
+		values[i] = x[at]
+	}
+	return values
+}
+
+func analyticMultiplier(epsilon, delta float64) (float64, error) {
+	return formulas.Budget{Epsilon: epsilon, Delta: delta}.AnalyticNoiseMultiplier()
+}
+
+func mixtureMultiplier(epsilon, delta float64) float64 {
+	return formulas.Budget{Epsilon: epsilon, Delta: delta}.MixtureNoiseMultiplier()
+}
