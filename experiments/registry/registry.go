@@ -10,7 +10,6 @@ import (
 	"pawl/experiments/dfsfigure4"
 	"pawl/experiments/dfsfigure5"
 	"pawl/experiments/dfstable1"
-	"pawl/experiments/dfstheorem6"
 	"pawl/experiments/mission"
 	"pawl/experiments/runners"
 	"pawl/experiments/selectionstudy"
@@ -25,7 +24,6 @@ func All() *experiments.Registry {
 		dfsfigure4.Experiment(),
 		dfsfigure5.Experiment(),
 		dfstable1.Experiment(),
-		dfstheorem6.Experiment(),
 		selectionstudy.Experiment(),
 	)...)
 }
