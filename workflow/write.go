@@ -37,7 +37,8 @@ type Output struct {
 	// files are not signed.
 	Sign func(files map[string]ledger.Hash) (*ledger.Signature, error)
 
-	aside error // why Write chose another place
+	aside error    // why Write chose another place
+	held  *os.File // the room, locked for as long as the process lives or until it is freed
 }
 
 // DefaultDir holds a folder of its own for each run that was given no place.
@@ -81,8 +82,9 @@ func NewOutput(dir string, replace bool) (*Output, error) {
 	if err := os.MkdirAll(in, 0o755); err != nil {
 		return nil, usage("name another directory with --out", "cannot make the output directory: %v", err)
 	}
+	sweep(in)
 	var err error
-	if o.staging, err = os.MkdirTemp(in, ".pawl-"); err != nil {
+	if o.staging, err = os.MkdirTemp(in, whole.Unfinished); err != nil {
 		return nil, usage("name another directory with --out", "cannot write into the output directory: %v", err)
 	}
 	if err := o.probe(); err != nil {
@@ -99,6 +101,8 @@ func (o *Output) probe() error {
 	if err != nil {
 		return err
 	}
+	o.held = f
+	_ = whole.TryLock(f) // where files cannot be locked, nobody sweeps
 	block := make([]byte, 1<<20)
 	rand.Read(block) // zeros would take no room where a disk is compressed
 	for range 8 {
@@ -106,8 +110,41 @@ func (o *Output) probe() error {
 			break
 		}
 	}
-	// One error: those after it follow from it.
-	return cmp.Or(err, f.Sync(), f.Close())
+	return cmp.Or(err, f.Sync())
+}
+
+// free gives the room back.
+func (o *Output) free() {
+	if o.held != nil {
+		o.held.Close()
+		o.held = nil
+	}
+	os.Remove(o.room())
+}
+
+// sweep removes from a folder the room of runs that were killed before they wrote their files: nobody locks it any longer.
+// An empty one belongs to a run that is about to lock it.
+func sweep(in string) {
+	entries, _ := os.ReadDir(in)
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), whole.Unfinished) {
+			continue
+		}
+		left := Output{staging: filepath.Join(in, e.Name())}
+		files, err := os.ReadDir(left.staging)
+		if err != nil || len(files) != 1 || files[0].Name() != filepath.Base(left.room()) {
+			continue
+		}
+		if left.held, err = os.OpenFile(left.room(), os.O_RDWR, 0); err != nil {
+			continue
+		}
+		if info, err := left.held.Stat(); err == nil && info.Size() > 0 && whole.TryLock(left.held) == nil {
+			left.free()
+			os.Remove(left.staging)
+		} else {
+			left.held.Close()
+		}
+	}
 }
 
 // room is the file of probe.
@@ -137,6 +174,7 @@ func reason(err error) error {
 
 // Discard removes what was staged, and the directory if it was made for nothing.
 func (o *Output) Discard() {
+	o.free()
 	os.RemoveAll(o.staging)
 	if o.made != "" {
 		os.Remove(o.made) // fails, as it should, unless empty
@@ -261,7 +299,7 @@ func (o *Output) WriteDescription(s *report.Statement) (dir string, err error) {
 }
 
 func (o *Output) write(p product, s *report.Statement) (dir string, err error) {
-	os.Remove(o.room())
+	o.free()
 	dir = o.dir
 	if dir == "" {
 		dir, err = newFolder(filepath.Join(DefaultDir, FolderName(s)))

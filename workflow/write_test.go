@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/whole"
 	"pawl/model"
 	"pawl/report"
 )
@@ -185,6 +186,33 @@ func TestWriteLosesNothing(t *testing.T) {
 		}
 		complete(t, dir)
 	})
+}
+
+// The room of a run that was killed is given back by the next one in its folder; that of a run under way, and files that
+// a run left, stay.
+func TestSweep(t *testing.T) {
+	t.Chdir(t.TempDir())
+	killed, running := output(t, "out", false), output(t, "out", false)
+	results := filepath.Join("out", whole.Unfinished+"results")
+	if err := errors.Join(os.Mkdir(results, 0o700), os.WriteFile(filepath.Join(results, StatementFile), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	killed.held.Close() // as the system does
+	next := output(t, "out", false)
+	if _, err := os.Stat(killed.staging); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the killed run's folder: %v", err)
+	}
+	for _, name := range []string{running.room(), next.room(), filepath.Join(results, StatementFile)} {
+		if _, err := os.Stat(name); err != nil {
+			t.Error(err)
+		}
+	}
+	running.Discard()
+	os.RemoveAll(results)
+	if dir, _, err := write(t, next); err != nil || dir != "out" {
+		t.Fatal(dir, err)
+	}
+	complete(t, "out")
 }
 
 // A run that was killed after its files were in place, or some of them, goes on and writes

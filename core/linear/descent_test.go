@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,6 +16,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/data/encode"
+	"pawl/data/packed"
 )
 
 // The whole run, lots included, against a plain loop over dense rows: divisor,
@@ -287,4 +291,44 @@ func TestPanicShowsNoRow(t *testing.T) {
 			t.Fatalf("%d rows: weights %v, error %v, opened %v", n, w != nil, err, p.Opened())
 		}
 	}
+}
+
+// Where the encrypted file of rows cannot be read any longer, a training that was charged ends with an error that says
+// nothing of rows, and the charge stays.
+func TestRowsThatAreLost(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	table := packed.New(columns, packed.NewStore(0))
+	n := 20_000
+	for i := range n {
+		if err := table.Append([]float64{math.Sin(float64(i)), float64(i), float64(i % 2), float64(i % 4), float64(i % 3), float64(i % 2)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table.Close()
+	if !loseRows(t) {
+		t.Skip("the file cannot be found without /proc")
+	}
+	s := testSchema(1, true)
+	rows := sealed.Seal(sealed.NewSimulationKey("d", 1), s, sealed.Table{Cells: table, Hash: make([]uint64, n)})
+	for _, kind := range losses {
+		d := descent(mustEncode(t, encode.Options{}), kind.loss, kind.outputs)
+		p := mustPermit(t, dp.AddOrRemoveOne, 1, d.Event())
+		if w, err := Descend(context.Background(), p, rows, d); w != nil || !errors.Is(err, sealed.ErrFault) || !p.Opened() {
+			t.Errorf("%s: %v, %v, opened %v", kind.loss, w, err, p.Opened())
+		}
+	}
+}
+
+// loseRows cuts the files of rows that this process has open.
+func loseRows(t *testing.T) (found bool) {
+	open, _ := filepath.Glob("/proc/self/fd/*")
+	for _, name := range open {
+		if file, err := os.Readlink(name); err == nil && strings.Contains(file, ".pawl-rows-") {
+			if err := os.Truncate(name, 0); err != nil {
+				t.Fatal(err)
+			}
+			found = true
+		}
+	}
+	return found
 }

@@ -180,6 +180,34 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
+// A file that cannot be read any longer is a panic without a word of rows, and that of a text an error.
+func TestFileThatIsLost(t *testing.T) {
+	s := NewStore(0)
+	table := New(1, s)
+	for i := range 10_000 {
+		if err := table.Append([]float64{float64(i * i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table.Close()
+	text, err := ReadText(strings.NewReader(strings.Repeat("x", 5000)), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.file.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(text.Reader()); err == nil || strings.ContainsAny(err.Error(), "0123456789") {
+		t.Errorf("text: %v", err)
+	}
+	defer func() {
+		if got := recover(); got != "packed: the temporary file of rows cannot be read" {
+			t.Errorf("rows: panic %v", got)
+		}
+	}()
+	table.Reader()(0)
+}
+
 func TestTextComesBack(t *testing.T) {
 	text := make([]byte, 3<<20+17)
 	src := rand.New(rand.NewPCG(1, 1))
