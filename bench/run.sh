@@ -43,6 +43,9 @@ has() { "$python" -c "import $1" 2>/dev/null; }
   echo "## Share of the processor's peak"
   go run ./bench/epoch -share ${quick:+fcn-300-64-10 fcn-784-1024-512-64-10 mnist-paw-cnn} || echo "left out: see the line above"
   echo
+  echo "## Rows: check, fit and predict against a loop of encoding/csv"
+  go run ./bench/rows ${quick:+-rows 100000}
+  echo
   echo "## A table against scikit-learn: read, encode, fit"
   if has sklearn && has pandas; then
     "$python" bench/table.py ${quick:+100000}
