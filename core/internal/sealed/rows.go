@@ -230,7 +230,13 @@ func OpenPublic(r *Rows, scope dp.Scope) (*View, error) {
 
 func (r *Rows) view(scope dp.Scope) *View {
 	t := r.table()
-	var index []int32
+	n := 0
+	for _, h := range t.hash {
+		if scope.Contains(h) {
+			n++
+		}
+	}
+	index := make([]int32, 0, n) // an append that grows would hold it twice
 	for i, h := range t.hash {
 		if scope.Contains(h) {
 			index = append(index, int32(i))
