@@ -146,7 +146,7 @@ var sabotages = []sabotage{
 	// The additive model: what a row is multiplied by, and how its releases share one precision.
 	{"maps: the norms of vectors are left out", "data/encode/mapped.go", "append(b.norms, norm)", "append(b.norms, 0*norm)", mechanism("descent-maps"), nil},
 	{"maps: a norm is that of the shortest vector", "data/encode/mapped.go", "append(b.norms, norm)", "append(b.norms, min(norm, 0.25))", mechanism("descent-maps"), nil},
-	{"maps: a bound for rows of norm 1, on shorter ones, one score", "core/sum/loss.go", "return min(max(r, -c/norm), c/norm)", "return min(max(r, -c/norm/norm), c/norm/norm)", mechanism("descent-maps"), nil},
+	{"maps: a bound for rows of norm 1, on shorter ones, one score", "core/sum/loss.go", "return min(max(r, -most), most)", "return min(max(r, -most/norm), most/norm)", mechanism("descent-maps"), nil},
 	{"maps: a bound for rows of norm 1, on shorter ones, several classes", "core/sum/loss.go", "length := math.Sqrt(square) * norm\n", "length := math.Sqrt(square) * norm * norm\n", mechanism("descent-maps"), nil},
 	{"maps: a row has the vector of the next level", "data/encode/mapped.go", "for j, x := range v {\n				g[j", "for j := range v {\n				x := b.vectors[(l+1)%b.Levels*b.Dim+j]\n				g[j", mechanism("descent-maps"), nil},
 	{"additive model: marginals at the noise of the whole", "learn/gam.go", "g.NoiseMultiplier / math.Sqrt(marginalShare)}", "g.NoiseMultiplier / math.Sqrt(1+0*marginalShare)}", []string{"test ./learn TestGAMPrecisionsAddUp"}, nil},

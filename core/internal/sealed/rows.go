@@ -230,13 +230,8 @@ func OpenPublic(r *Rows, scope dp.Scope) (*View, error) {
 
 func (r *Rows) view(scope dp.Scope) *View {
 	t := r.table()
-	n := 0
-	for _, h := range t.hash {
-		if scope.Contains(h) {
-			n++
-		}
-	}
-	index := make([]int32, 0, n) // an append that grows would hold it twice
+	// About as many as there will be: an append that grows holds the index twice.
+	index := make([]int32, 0, 64+int(1.001*scope.Fraction()*float64(len(t.hash))))
 	for i, h := range t.hash {
 		if scope.Contains(h) {
 			index = append(index, int32(i))
