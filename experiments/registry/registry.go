@@ -9,7 +9,6 @@ import (
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
 	"pawl/experiments/dfsfigure5"
-	"pawl/experiments/dfstable1"
 	"pawl/experiments/mission"
 	"pawl/experiments/runners"
 	"pawl/experiments/selectionstudy"
@@ -23,7 +22,6 @@ func All() *experiments.Registry {
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
 		dfsfigure5.Experiment(),
-		dfstable1.Experiment(),
 		selectionstudy.Experiment(),
 	)...)
 }

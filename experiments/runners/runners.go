@@ -27,13 +27,20 @@ func set() *replay.Set {
 	return &replay.Set{
 		Runners: shared,
 		Kinds: map[string]replay.Kind{
-			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit), "search": replay.Of(searchNets), "spread": replay.Of(spreadOut), "bound errors": replay.Of(boundErrors), "clock": replay.Of(clock), "cross prices": replay.Of(crossPrices), "price candidates": replay.Of(priceCandidates), "rank two features": replay.Of(rankTwo), "simulate dropping": replay.Of(simulateDropping), "judge dropping": replay.Of(judgeDropping), "attack": replay.Of(attackNets),
-			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend), "choose columns": replay.Of(choose), "fit chosen columns": replay.Of(fitChosen),
+			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit), "search": replay.Of(searchNets), "attack": replay.Of(attackNets),
+			"spread": replay.Of(spreadOut), "reduce features": replay.Of(reduceFeatures), "bound errors": replay.Of(boundErrors),
+			"clock": replay.Of(clock), "cross prices": replay.Of(crossPrices), "price candidates": replay.Of(priceCandidates), "rank two features": replay.Of(rankTwo),
+			"simulate dropping": replay.Of(simulateDropping), "judge dropping": replay.Of(judgeDropping),
+			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend),
+			"choose columns": replay.Of(choose), "fit chosen columns": replay.Of(fitChosen),
 		},
 		Functions: func(r *experiments.Run) map[string]any {
 			return map[string]any{
 				"images": opener(r), "net": net, "parameters": parameters, "states": states, "cross": cross, "trained": trained, "effective": effective,
-				"majorities": majorities(r), "majority_rates": majorityRates(r), "epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": composition, "counted": counted, "slope": slope, "analytic_multiplier": analyticMultiplier, "mixture_multiplier": mixtureMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot, "counter_example": counterExample, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "unfit": unfit, "size_curve": sizeCurve, "totals": totals, "defaults": search.New,
+				"majorities": majorities(r), "majority_rates": majorityRates(r),
+				"epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": composition, "counted": counted,
+				"slope": slope, "analytic_multiplier": analyticMultiplier, "mixture_multiplier": mixtureMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot,
+				"counter_example": counterExample, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "unfit": unfit, "size_curve": sizeCurve, "totals": totals, "defaults": search.New,
 			}
 		},
 	}
@@ -50,9 +57,4 @@ func All() []experiments.Experiment {
 		panic(err) // a broken build, which every test sees
 	}
 	return all
-}
-
-// Decode makes a replay of a file that is not in the folder.
-func Decode(name string, content []byte) (experiments.Experiment, error) {
-	return set().Decode(name, content)
 }

@@ -1,4 +1,4 @@
-package dfstable1
+package runners
 
 import (
 	"bytes"
@@ -20,17 +20,17 @@ import (
 // perceptron trains a network of one hidden layer on factor·rows by the plan that the
 // command line runs, without noise where there is no budget, and returns its accuracy on
 // the test rows in percent.
-func (s *source) perceptron(ctx context.Context, rows, test [][]float64, factor float64, budget *formulas.Budget, seed uint64) (float64, error) {
+func (s *reduced) perceptron(ctx context.Context, rows, test [][]float64, factor float64, budget *formulas.Budget, seed uint64) (float64, error) {
 	width := len(rows[0])
 	const label = "class"
 	sch := &schema.Schema{
-		Version: schema.Version, Dataset: set, Public: true, NA: schema.DefaultNA, Unit: schema.Unit{Name: "image", MaxRows: 1},
+		Version: schema.Version, Dataset: reducedSet, Public: true, NA: schema.DefaultNA, Unit: schema.Unit{Name: "image", MaxRows: 1},
 		Rows:    schema.RowCount{Kind: schema.RowsDeclared, N: int64(len(rows))},
 		Columns: []schema.Column{{Name: label, Type: schema.Categorical, Categories: s.classes, Missing: schema.MissingRefuse}},
 	}
 	in := workflow.TrainInput{
 		Input: workflow.Input{
-			Dataset: set, Schema: sch, Public: true, Target: label, Rows: int64(len(rows)), Test: workflow.Official,
+			Dataset: reducedSet, Schema: sch, Public: true, Target: label, Rows: int64(len(rows)), Test: workflow.Official,
 			Seed: &seed, AllowLargeDelta: true,
 		},
 		Name: "perceptron", Shape: nn.Vector(width), Outputs: len(s.classes), Radius: 4,
@@ -49,7 +49,7 @@ func (s *source) perceptron(ctx context.Context, rows, test [][]float64, factor 
 	if err != nil {
 		return 0, err
 	}
-	b := intake.NewBuilder(intake.SimulationKey(set, 1), sch)
+	b := intake.NewBuilder(intake.SimulationKey(reducedSet, 1), sch)
 	for i, x := range rows {
 		if err := b.AddFloats([]float64{float64(s.labels[i])}, scaled(nil, x, factor), schema.Record{}); err != nil {
 			return 0, err

@@ -1,4 +1,4 @@
-package dfstable1
+package runners
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ type sums struct {
 	first, second [][]float64
 }
 
-func (s *source) sums(rows [][]float64) sums {
+func (s *reduced) sums(rows [][]float64) sums {
 	out := sums{count: make([]float64, len(s.classes))}
 	for range s.classes {
 		out.first, out.second = append(out.first, make([]float64, len(rows[0]))), append(out.second, make([]float64, len(rows[0])))
@@ -34,7 +34,7 @@ func (s *source) sums(rows [][]float64) sums {
 
 // rank orders the features on raw rows, by the distance between class means and by the
 // t-statistic, each summed over pairs of classes.
-func (s *source) rank() {
+func (s *reduced) rank() {
 	m := s.sums(s.train)
 	distance, student := make([]float64, len(m.first[0])), make([]float64, len(m.first[0]))
 	for a := range m.count {
@@ -57,7 +57,7 @@ func (m sums) variance(k, j int) float64 {
 // rankPrivately keeps the best features by distance of noisy class sums. Adding or
 // removing one image changes one sum by the norm at most; the divisor is the public
 // number of rows over the number of classes.
-func (s *source) rankPrivately(b formulas.Budget, seed uint64) ([]int, error) {
+func (s *reduced) rankPrivately(b formulas.Budget, seed uint64) ([]int, error) {
 	multiplier, err := b.AnalyticNoiseMultiplier()
 	if err != nil {
 		return nil, err
