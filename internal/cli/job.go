@@ -15,15 +15,19 @@ type jobFlags struct {
 	seed string
 }
 
-// library opens the ledger. Its warnings go to standard error.
-func (a *app) library(ctx context.Context) (*pawl.Ledger, error) {
-	return pawl.OpenLedger(ctx, a.ledger.address, pawl.WithGrant(a.ledger.total), pawl.WithWarnings(a.warn))
-}
-
-// open opens DATA as the flags say.
-func (a *app) open(data string, s pawl.Source) (*pawl.Data, error) {
+// plan opens DATA as the flags say, and the ledger, which is closed when the program ends, and prices a job.
+func (a *app) plan(ctx context.Context, data string, s pawl.Source, job pawl.Job) (*pawl.Plan, error) {
 	s.Data, s.DataDir = data, a.dataDir
-	return s.Open()
+	opened, err := s.Open()
+	if err != nil {
+		return nil, err
+	}
+	led, err := pawl.OpenLedger(ctx, a.ledger.address, pawl.WithGrant(a.ledger.total), pawl.WithWarnings(a.warn))
+	if err != nil {
+		return nil, err
+	}
+	a.opened = append(a.opened, led)
+	return led.Plan(ctx, opened, job)
 }
 
 // identity has somebody at the terminal asked whose rows a file holds.
@@ -47,16 +51,7 @@ func (f *jobFlags) seedOf() (*uint64, error) {
 
 // runJob prices a job, shows the price, runs it and prints what it released.
 func runJob(ctx context.Context, a *app, data string, s pawl.Source, job pawl.Job, options ...pawl.RunOption) error {
-	opened, err := a.open(data, s)
-	if err != nil {
-		return err
-	}
-	led, err := a.library(ctx)
-	if err != nil {
-		return err
-	}
-	defer led.Close()
-	plan, err := led.Plan(ctx, opened, job)
+	plan, err := a.plan(ctx, data, s, job)
 	if err != nil {
 		return err
 	}

@@ -49,16 +49,7 @@ func planFit(ctx context.Context, a *app, data string, f *fitFlags) error {
 // showPlan prices a job, asks the ledger about it and prints both. That it would be refused is no
 // failure of a price list.
 func showPlan(ctx context.Context, a *app, data string, s pawl.Source, job pawl.Job) error {
-	opened, err := a.open(data, s)
-	if err != nil {
-		return err
-	}
-	led, err := a.library(ctx)
-	if err != nil {
-		return err
-	}
-	defer led.Close()
-	plan, err := led.Plan(ctx, opened, job)
+	plan, err := a.plan(ctx, data, s, job)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"pawl/core/ledger"
 	"pawl/data/source"
@@ -83,16 +82,10 @@ func (j *Job) describe(ctx context.Context, how Running) (*Done, error) {
 			out.Discard()
 		}
 	}()
-	if err := j.foresee(ctx, env); err != nil {
+	now, err := j.begin(ctx, &env, how)
+	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
-	if how.Ready != nil {
-		if err := how.Ready(); err != nil {
-			return nil, err
-		}
-	}
-	env.Progress = how.Progress
 	described, err := j.Plan.Describe(ctx, env)
 	if err != nil && !isDoubt(err) {
 		return nil, err

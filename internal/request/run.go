@@ -93,6 +93,20 @@ func (j *Job) foresee(ctx context.Context, env workflow.Env) error {
 	return nil
 }
 
+// begin is the last step before the charge: it asks the ledger, tells how.Ready, and returns the time, which
+// is that of the statement: how long a run takes may depend on secret numbers.
+func (j *Job) begin(ctx context.Context, env *workflow.Env, how Running) (now time.Time, err error) {
+	if err := j.foresee(ctx, *env); err != nil {
+		return now, err
+	}
+	now = time.Now()
+	if how.Ready != nil {
+		err = how.Ready()
+	}
+	env.Progress = how.Progress
+	return now, err
+}
+
 // Quote is the statement of the plan, before a run.
 func (j *Job) Quote(now time.Time) (*report.Statement, error) {
 	return j.Plan.Statement(build.Version(), now)
@@ -209,16 +223,10 @@ func (j *Job) run(ctx context.Context, env workflow.Env, how Running) (*Done, er
 			out.Discard()
 		}
 	}()
-	if err := j.foresee(ctx, env); err != nil {
+	now, err := j.begin(ctx, &env, how)
+	if err != nil {
 		return nil, err
 	}
-	now := time.Now() // before the run: how long it took may depend on secret numbers
-	if how.Ready != nil {
-		if err := how.Ready(); err != nil {
-			return nil, err
-		}
-	}
-	env.Progress = how.Progress
 	outcome, err := j.Plan.Run(ctx, env)
 	if err != nil && !isDoubt(err) {
 		return nil, err

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"pawl/data/columnar"
 	"pawl/internal/build"
@@ -316,16 +315,10 @@ func (j *Job) choose(ctx context.Context, how Running) (*Done, error) {
 		}
 		defer file.discard()
 	}
-	if err := j.foresee(ctx, env); err != nil {
+	now, err := j.begin(ctx, &env, how)
+	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
-	if how.Ready != nil {
-		if err := how.Ready(); err != nil {
-			return nil, err
-		}
-	}
-	env.Progress = how.Progress
 	out, err := j.Plan.Choose(ctx, env)
 	if err != nil && !isDoubt(err) {
 		return nil, err
