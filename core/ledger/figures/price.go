@@ -3,6 +3,7 @@ package figures
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"sync"
 
 	"pawl/core/dp"
@@ -129,17 +130,23 @@ func (p *pricer) roughPrice(events ...ledger.Assigned) price {
 
 func (p *pricer) exactPrice(text string, e dp.Event) price {
 	key := priceKey{p.v.Accountant, text, p.v.Relation, p.delta}
-	prices.Lock()
-	x, ok := prices.known[key]
-	prices.Unlock()
-	if ok {
-		return x
+	comparable := reflect.ValueOf(p.v.Accountant).Comparable() // else it is no key
+	if comparable {
+		prices.Lock()
+		x, ok := prices.known[key]
+		prices.Unlock()
+		if ok {
+			return x
+		}
 	}
 	epsilon, method, err := p.v.Accountant.Epsilon(e, p.v.Relation, p.delta)
 	if err != nil {
 		return price{epsilon: ledger.Number(math.Inf(1))} // not kept: it may have been the time that ran out
 	}
-	x = price{ledger.NumberOf(ledger.RoundUp(epsilon, nil)), method}
+	x := price{ledger.NumberOf(ledger.RoundUp(epsilon, nil)), method}
+	if !comparable {
+		return x
+	}
 	prices.Lock()
 	defer prices.Unlock()
 	if len(prices.known) >= mostPrices || prices.known == nil {
