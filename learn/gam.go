@@ -120,6 +120,9 @@ type Additions struct {
 	// Exact is the part of a heavy-tailed column's squared norm that its single cells have,
 	// beside the thresholds.
 	Exact float64
+	// Spread is the power of a column's variance, above 0, that its part of a row's squared norm follows:
+	// below 1, columns that vary little get more weight than they have.
+	Spread float64
 	// Pairs are looked for; Free is the number of strongest attributes whose pairs need no
 	// screening.
 	Pairs bool
@@ -148,8 +151,10 @@ const (
 	targetCells, lowTarget = 64, 0.125
 
 	// Pairs are looked for from r = pairsNumber for a number and pairsClass for two classes; from
-	// exactFrom single cells of heavy-tailed columns are worth more, and from pairsBoth both.
-	pairsNumber, pairsClass, pairsBoth, exactFrom = 2000, 3500, 20000, 6000
+	// exactFrom single cells of heavy-tailed columns are worth more, and from pairsBoth both. All are
+	// effective ratios, but exactMost: from that r on noise is small beside the draw of the rows, single
+	// cells have most of the norm, and columns the weight that they have.
+	pairsNumber, pairsClass, pairsBoth, exactFrom, exactMost = 2000, 3500, 20000, 6000, 20000
 )
 
 // EffectiveRatio is r = rows/(rows per unit · multiplier of one release at the budget), and half
@@ -163,12 +168,13 @@ func DefaultAdditions(t Task, r float64) Additions {
 	if t.Schema == nil {
 		return Additions{}
 	}
+	whole := r
 	r = EffectiveRatio(r, t.ExpectedRows)
 	if t.Kind == model.Regression {
 		// Curvature 1 in place of 1/4, and a small clip: nearly an absolute error.
-		return Additions{ClippingNorm: 0.1, Movement: 1.5 * math.Pow(r, 0.75), Pairs: r >= pairsNumber}
+		return Additions{ClippingNorm: 0.1, Movement: 1.5 * math.Pow(r, 0.75), Spread: 0.5, Pairs: r >= pairsNumber}
 	}
-	a := Additions{ClippingNorm: min(0.15*max(1, math.Sqrt(r/500)), 0.6), Movement: 0.8 * max(25*math.Pow(r, 0.65), 2.3*r), Free: freest}
+	a := Additions{ClippingNorm: min(0.15*max(1, math.Sqrt(r/500)), 0.6), Movement: 0.8 * max(25*math.Pow(r, 0.65), 2.3*r), Spread: 0.5, Free: freest}
 	if t.Levels() > 2 {
 		a.ClippingNorm = 0.5
 		a.Movement = min(a.Movement, 7200*a.ClippingNorm)
@@ -179,7 +185,9 @@ func DefaultAdditions(t Task, r float64) Additions {
 		heavy = heavy || t.Schema.Columns[i].HeavyTailed
 	}
 	if heavy && r >= exactFrom {
-		a.Exact = 0.5
+		if a.Exact = 0.5; whole >= exactMost {
+			a.Exact, a.Spread = 0.9, 1
+		}
 	}
 	a.Pairs = r >= pairsClass && a.Exact == 0 || r >= pairsBoth
 	return a
@@ -389,9 +397,7 @@ func (g *GAM) additive(terms *model.Terms, counts [][]int64) *additive {
 		}
 		m.level = func(levels []int) int { return levels[i] }
 		m.vectors = levelVectors(m.masses, t.Ordered > 0, exact)
-		// Columns that vary little get more weight than they have, and less than those that
-		// vary much.
-		m.size = math.Sqrt(max(meanSquare(m.vectors, m.masses), 1e-3))
+		m.size = math.Pow(max(meanSquare(m.vectors, m.masses), 1e-3), g.Spread)
 		m.scale(m.size)
 		f.mains = append(f.mains, m)
 	}

@@ -350,3 +350,25 @@ func TestMassesAndGroups(t *testing.T) {
 		t.Errorf("groups %v", of)
 	}
 }
+
+// Single cells of heavy-tailed columns count from an effective r of 6,000, and for most of the norm from a whole r of 20,000,
+// which many rows alone do not reach.
+func TestAdditionsOfHeavyTails(t *testing.T) {
+	k := task("yes")
+	s := *k.Schema
+	s.Columns = slices.Clone(s.Columns)
+	numeric := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Type == schema.Numeric && c.Name != k.Target })
+	s.Columns[numeric].HeavyTailed = true
+	k.Schema = &s
+	for _, c := range []struct{ rows, r, exact, spread float64 }{
+		{40_000, 5999, 0, 0.5}, {40_000, 6000, 0.5, 0.5}, {40_000, 19_999, 0.5, 0.5}, {40_000, 20_000, 0.9, 1}, {11_000, 30_000, 0, 0.5},
+	} {
+		k.ExpectedRows = c.rows
+		if a := DefaultAdditions(k, c.r); a.Exact != c.exact || a.Spread != c.spread {
+			t.Errorf("%g rows, r %g: exact %g, spread %g", c.rows, c.r, a.Exact, a.Spread)
+		}
+	}
+	if a := DefaultAdditions(task("yes"), 30_000); a.Exact != 0 || a.Spread != 0.5 {
+		t.Errorf("without a heavy tail: %+v", a)
+	}
+}
