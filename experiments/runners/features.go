@@ -94,10 +94,14 @@ func (c *cut) greedy(size int) ([]int, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	asked := size
 	if len(c.order) < size {
 		m, err := c.Matrix()
 		if err != nil {
 			return nil, err
+		}
+		if len(c.order) > 0 {
+			size = len(c.Table.Names) // who asks again will ask for more
 		}
 		found, err := m.Greedy(size)
 		if err != nil {
@@ -105,7 +109,7 @@ func (c *cut) greedy(size int) ([]int, error) {
 		}
 		c.order = found.Indices()
 	}
-	return slices.Sorted(slices.Values(c.order[:size])), nil
+	return slices.Sorted(slices.Values(c.order[:asked])), nil
 }
 
 // noisyFits are fits by objective perturbation on the best columns: the mean accuracy of each split, for each size.

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"io/fs"
 	"math"
+	"sync"
 
 	"pawl/experiments"
 	"pawl/experiments/formulas"
@@ -46,8 +47,8 @@ func set() *replay.Set {
 	}
 }
 
-// All are the replays of the folder.
-func All() []experiments.Experiment {
+// All are the replays of the folder, which are read once.
+var All = sync.OnceValue(func() []experiments.Experiment {
 	tables, err := fs.Sub(files, "tables")
 	if err != nil {
 		panic(err)
@@ -57,4 +58,4 @@ func All() []experiments.Experiment {
 		panic(err) // a broken build, which every test sees
 	}
 	return all
-}
+})
