@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"math"
+
 	"pawl/core/accountant"
 	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
@@ -44,14 +46,14 @@ func (plan *Plan) unselected() (*report.Counterfactual, error) {
 	}
 	both := []dp.Event{plan.Event}
 	for _, e := range by.Events {
-		if e.Relation != p.relation {
+		if e.Relation != p.relation || e.Unit != p.Schema.Unit.Name {
 			return nil, nil // no one bound holds for both
 		}
 		both = append(both, e.Event)
 	}
 	price, err := accountant.Epsilon(dp.Compose{Events: both}, p.relation, p.delta, p.Accountant)
-	if err != nil {
-		return nil, err
+	if err != nil || math.IsInf(price.Epsilon, 0) || p.delta == 0 {
+		return nil, nil // without a price, or where Gaussian noise has none, there is nothing to compare
 	}
 	return plan.without("the selection of features", plan.Epsilon, price.Epsilon, plan.trainScope)
 }
@@ -67,7 +69,7 @@ func (plan *Plan) without(choice string, epsilon, whole float64, trains dp.Scope
 		sigma, _, err := calibrate.To(calibrate.Target{Epsilon: x.epsilon, Delta: p.delta}, p.relation, p.Accountant,
 			calibrate.Search{Event: func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} }, Decreasing: true})
 		if err != nil {
-			return nil, err
+			return nil, nil // no noise of this price: the comparison is left out, and the job goes on
 		}
 		*x.to = report.Number(sigma)
 	}

@@ -62,8 +62,10 @@ func gaussianEpsilon(t *testing.T, plan *Plan, sigma float64) float64 {
 func TestCounterfactualOfSelection(t *testing.T) {
 	tab := builtin(t, "breast-cancer")
 	price := dp.Stated{Event: dp.Scoped{Scope: dp.WholeScope, Event: dp.Gaussian{NoiseMultiplier: 8}}, Relation: dp.AddOrRemoveOne, Unit: "row"}
-	other := price
+	other, patient, endless := price, price, price
 	other.Relation = dp.ReplaceOne
+	patient.Unit = "patient"
+	endless.Event = dp.Approximate{Epsilon: 0.1, Delta: 0.1}
 	for _, c := range []struct {
 		name string
 		by   ChosenBy
@@ -74,6 +76,8 @@ func TestCounterfactualOfSelection(t *testing.T) {
 		{"unpaid", ChosenBy{Dataset: "breast-cancer", Unpaid: true, Events: []dp.Stated{price}}, false},
 		{"free", ChosenBy{Dataset: "breast-cancer"}, false},
 		{"other relation", ChosenBy{Dataset: "breast-cancer", Entry: "1", Events: []dp.Stated{other}}, false},
+		{"other unit", ChosenBy{Dataset: "breast-cancer", Entry: "1", Events: []dp.Stated{patient}}, false},
+		{"no finite price", ChosenBy{Dataset: "breast-cancer", Entry: "1", Events: []dp.Stated{endless}}, false},
 	} {
 		in := Input{Dataset: "breast-cancer", Schema: tab.schema, Public: true, Target: tab.target, Epsilon: "2", Rows: 286, Features: []string{"deg-malig"}, Chosen: &c.by}
 		plan, err := NewPlan(in)
@@ -87,6 +91,14 @@ func TestCounterfactualOfSelection(t *testing.T) {
 		f := s.Counterfactual
 		if (f != nil) != c.want {
 			t.Fatalf("%s: %+v", c.name, f)
+		}
+		in.Delta = "0"
+		pure, err := NewPlan(in)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		if s, err := pure.Statement("test", time.Now()); err != nil || s.Counterfactual != nil {
+			t.Fatalf("%s, delta 0: %v", c.name, err)
 		}
 		if f == nil {
 			continue

@@ -294,6 +294,9 @@ func (l law) span(outside float64) (lo, hi float64) {
 //
 // sparse cells grow with the loss, and their points are listed.
 func (l law) discretise(h, outside float64, sparse bool) (lattice, bool) {
+	if !(h > 0) {
+		return lattice{}, false // cells the wrong way round would hold no mass
+	}
 	if l.profile != nil {
 		return l.profile.discretise(h, outside, sparse)
 	}

@@ -153,10 +153,13 @@ func (o *object) versioned() (e Event, err error) {
 	if version != EventVersion {
 		return nil, invalid("event", "unknown version %d (this program reads %d)", version, EventVersion)
 	}
-	if e, err = o.event(1); err != nil {
+	if e, err = o.event(1); err == nil {
+		err = e.Validate()
+	}
+	if err != nil {
 		return nil, err
 	}
-	return e, e.Validate()
+	return e, nil
 }
 
 // object is one JSON object whose members are taken one by one; what is left at
@@ -262,7 +265,8 @@ func (o *object) event(depth int) (e Event, err error) {
 	if depth > MaxEventDepth {
 		return nil, invalid("event", "nested deeper than %d", MaxEventDepth)
 	}
-	return e, o.typed("event", kinds, depth, func(v any) { e = v.(Event) })
+	err = o.typed("event", kinds, depth, func(v any) { e = v.(Event) })
+	return e, err
 }
 
 // typed reads an object as the type that its kind names.

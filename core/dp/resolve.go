@@ -96,6 +96,15 @@ func Rebuild(e Event, f func(Event) Event) Event {
 	return e
 }
 
+// Clone returns a copy that shares no memory with e.
+func Clone(e Event) Event {
+	if b, ok := e.(Banded); ok {
+		b.Coefficients = slices.Clone(b.Coefficients)
+		return b
+	}
+	return Rebuild(e, Clone)
+}
+
 // isNoOp avoids comparing interfaces, which panics on a Compose.
 func isNoOp(e Event) bool { _, ok := e.(NoOp); return ok }
 

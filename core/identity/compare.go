@@ -26,19 +26,8 @@ type Verdict struct {
 // fewest is the number of values that were seen once from which their natural overlap is estimated.
 const fewest = 64
 
-// Comparison says how a found table resembles a known one.
-type Comparison func(known, found *Print) Likeness
-
 // Alike is Compare's Likeness.
 func Alike(known, found *Print) Likeness { return Compare(known, found).Likeness }
-
-// Sharing is Similar where Shared is true.
-func Sharing(known, found *Print) Likeness {
-	if Shared(known, found) {
-		return Similar
-	}
-	return Different
-}
 
 // Compare reports how a new table resembles a known one, from prints under one key.
 //
@@ -93,8 +82,9 @@ func Compare(known, found *Print) Verdict {
 // Of independent samples of any two populations, the records that both hold once number at most R = Σ ab·exp(−a−b) in the
 // mean, a and b being the expected counts of a record. By Cauchy and Schwarz R ≤ 2√(N₂M₂), where N₂ and M₂ are the mean numbers of
 // records seen twice. Convicted is a number whose chance is below 10⁻⁶ by Chernoff's bound for sums of independent events.
-// It takes 60 common records that the sketches see, or more where tables have equal rows by nature: the answer tells nothing
-// of a single record, nor of one that the other table lacks.
+// It takes 60 common records that the sketches see, or more where tables have equal rows by nature. One answer tells nothing
+// of a single record; whoever may ask again, with rows left out, learns of each row of his own whether it is in the other table.
+// So ask only for those who can read both.
 func Shared(a, b *Print) bool {
 	if a.Kind != b.Kind {
 		return false

@@ -37,12 +37,12 @@ func ParseAmount(s string) (Amount, error) {
 	return Amount{text: s, value: v}, nil
 }
 
-// Rat returns the exact value, which is not to be changed.
+// Rat returns a copy of the exact value: to change it changes no budget.
 func (a Amount) Rat() *big.Rat {
 	if a.value == nil {
 		return new(big.Rat)
 	}
-	return a.value
+	return new(big.Rat).Set(a.value)
 }
 
 // String returns the decimal as it was written.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -157,4 +158,28 @@ func TestLargeDeltas(t *testing.T) {
 	edge := ledger.Budget{Dataset: "edge", Epsilon: "1", Delta: "0.0100", Relation: dp.AddOrRemoveOne}
 	must(t, l.Create(ctx, edge))
 	refused(t, l.Grant(ctx, "edge", "2", "0.02", "more"), "more than one unit in a hundred", "leave out --delta")
+}
+
+// A View is a copy: whoever changes what it gives out changes no budget and no entry.
+func TestViewSharesNothing(t *testing.T) {
+	ctx, l := context.Background(), user(memory.New(), "ann")
+	must(t, l.Create(ctx, budget("d", "1")))
+	q := ledgertest.Spend("d", 0.75)
+	q.Event = dp.Compose{Events: []dp.Event{q.Event}}
+	_, _, err := l.Reserve(ctx, q)
+	must(t, err)
+	v, err := l.View(ctx, "d")
+	must(t, err)
+	v.Budget().Epsilon.Rat().SetInt64(1000)
+	for _, e := range v.Entries() {
+		e.Charged.Event.(dp.Compose).Events[0] = dp.NoOp{}
+		clear(e.Event)
+	}
+	_, _, err = l.Reserve(ctx, ledgertest.Spend("d", 0.5))
+	refused(t, err, "exhausted", "")
+	again, err := l.View(ctx, "d")
+	must(t, err)
+	if _, changed := again.Entries()[0].Charged.Event.(dp.Compose).Events[0].(dp.NoOp); changed || again.Budget().Epsilon.Rat().Cmp(big.NewRat(1, 1)) != 0 {
+		t.Error("the account changed with its View")
+	}
 }

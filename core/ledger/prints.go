@@ -59,7 +59,7 @@ func (l *Ledger) Keep(ctx context.Context, dataset string, prints ...*identity.P
 
 // Recognise returns the sensitive data sets other than name whose kept prints the found ones are like, sorted. name
 // may be empty or unknown to the ledger. It books nothing.
-func (l *Ledger) Recognise(ctx context.Context, name string, like identity.Comparison, found ...*identity.Print) (matches []Match, err error) {
+func (l *Ledger) Recognise(ctx context.Context, name string, found ...*identity.Print) (matches []Match, err error) {
 	err = l.read(ctx, func(t *txn) (err error) {
 		s := newState(name)
 		if name != "" {
@@ -67,13 +67,13 @@ func (l *Ledger) Recognise(ctx context.Context, name string, like identity.Compa
 				return err
 			}
 		}
-		matches, err = t.recognise(s, found, like)
+		matches, err = t.recognise(s, found)
 		return err
 	})
 	return matches, err
 }
 
-func (t *txn) recognise(s *state, found []*identity.Print, like identity.Comparison) (matches []Match, err error) {
+func (t *txn) recognise(s *state, found []*identity.Print) (matches []Match, err error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -102,7 +102,7 @@ func (t *txn) recognise(s *state, found []*identity.Print, like identity.Compari
 		m := Match{Dataset: other, Accepted: slices.ContainsFunc(s.different, about(other)) || s.name != "" && slices.ContainsFunc(o.different, about(s.name))}
 		for _, k := range known {
 			for _, f := range found {
-				m.Likeness = max(m.Likeness, like(k, f))
+				m.Likeness = max(m.Likeness, identity.Alike(k, f))
 			}
 		}
 		if m.Likeness != identity.Different {
@@ -152,7 +152,7 @@ func (t *txn) keep(s *state, prints []*identity.Print) error {
 // checkPrints refuses data that a sensitive data set of another name has or had, and data that are mostly the same
 // unless somebody has said that they are not. A new name must not bring a new budget, nor a public one exact numbers.
 func (t *txn) checkPrints(s *state, q Request) error {
-	matches, err := t.recognise(s, q.Prints, identity.Alike)
+	matches, err := t.recognise(s, q.Prints)
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (l *Ledger) Foretell(ctx context.Context, q Request) (receipt Receipt, afte
 	return receipt, after, nil
 }
 
-// snapshot is a copy that does not change with the log.
+// snapshot is a copy that does not change with the log, nor the log with it: it shares no memory that a View gives out.
 func (s *state) snapshot() *state {
 	c := *s
 	c.digests, c.byID, c.byReplay = nil, nil, nil
@@ -110,8 +110,19 @@ func (s *state) snapshot() *state {
 	c.entries = make([]*entry, len(s.entries))
 	for i, e := range s.entries {
 		copied := *e
+		copied.event, copied.Event, copied.Stages = dp.Clone(e.event), slices.Clone(e.Event), slices.Clone(e.Stages)
+		copied.approvals, copied.foreign, copied.rebooked = slices.Clone(e.approvals), cloned(e.foreign), cloned(e.rebooked)
 		c.entries[i] = &copied
 	}
+	c.frozen = cloned(s.frozen)
+	return &c
+}
+
+func cloned[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
 	return &c
 }
 

@@ -119,7 +119,7 @@ type Tested struct {
 func (f *Copies) Recognise(ctx context.Context, l *ledger.Ledger, d Found) (said []ledger.Difference, err error) {
 	var matches []ledger.Match
 	if !d.StandsIn {
-		if matches, err = l.Recognise(ctx, d.Name, identity.Alike, d.Prints...); err != nil {
+		if matches, err = l.Recognise(ctx, d.Name, d.Prints...); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +152,7 @@ func (f *Copies) Recognise(ctx context.Context, l *ledger.Ledger, d Found) (said
 
 // recogniseTest compares a file of test rows with DATA itself and with every sensitive data set.
 func (f *Copies) recogniseTest(ctx context.Context, l *ledger.Ledger, d Found, t Tested) (said []ledger.Difference, err error) {
-	matches, err := l.Recognise(ctx, "", identity.Alike, t.Prints...)
+	matches, err := l.Recognise(ctx, "", t.Prints...)
 	if err != nil {
 		return nil, err
 	}
@@ -409,7 +409,7 @@ func (p *Images) PublicBeside(ctx context.Context, l *ledger.Ledger, given strin
 		return err
 	}
 	const why, advice = "training on them without noise would release them", "name other, public images"
-	matches, err := l.Recognise(ctx, "", identity.Alike, printed.Prints...)
+	matches, err := l.Recognise(ctx, "", printed.Prints...)
 	if err != nil {
 		return err
 	}

@@ -48,9 +48,8 @@ func TestFitWithAPublicTable(t *testing.T) {
 	sealed := slices.Clone(third)
 	slices.Reverse(sealed)
 	write("sealed.csv", sealed)
-	// Some of one's own rows, or of the ledger's, among others.
+	// Some of one's own rows among others.
 	write("mixed.csv", slices.Concat(other, own[:75]))
-	write("beside.csv", slices.Concat(other, rows(4, 400), third[:75]))
 	schema := "version: 1\nunit: row\nrows: about 400\ncolumns:\n  - {name: a, type: numeric, lower: 0, upper: 1}\n" +
 		"  - {name: b, type: categorical, categories: [red, blue]}\n  - {name: ill, type: boolean}\n"
 	if err := os.WriteFile("s.yaml", []byte(schema), 0o644); err != nil {
@@ -79,7 +78,6 @@ func TestFitWithAPublicTable(t *testing.T) {
 		{"s.yaml", []string{"--public", "wards.csv"}, "wards"},
 		{"s.yaml", []string{"--public", "sealed.csv"}, `--public sealed.csv: the ledger knows these rows as the sensitive data set "wards"`},
 		{"s.yaml", []string{"--public", "mixed.csv"}, "--public mixed.csv holds rows of DATA itself"},
-		{"s.yaml", []string{"--public", "beside.csv"}, `--public beside.csv holds rows of the sensitive data set "wards" among others`},
 		{"s.yaml", []string{"--public", "open.csv", "--search"}, "--search and --public exclude each other"},
 		{"s.yaml", []string{"--public", "open.csv", "--model", "ebm"}, `--public: model "ebm" does not start from public rows`},
 		{"private.yaml", []string{"--public", "open.csv"}, "--public needs a public number of rows"},

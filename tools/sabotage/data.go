@@ -157,6 +157,7 @@ var sabotages = []sabotage{
 	{"additive model: pairs start at the price of the mains", "learn/gam.go", "d := f.descent(enc, pairShare, pairMovement)", "d := f.descent(enc, pairShare*16, pairMovement)", []string{"test ./learn TestGAMFindsPairs"}, nil},
 	{"lots: a norm is rounded to the nearest", "core/internal/design/scalar.go", "if float64(n) < norm {", "if float64(n) < norm/2 {", []string{"test ./core/internal/design TestPackedSumMatchesDenseRows"}, nil},
 	{"lots: rows of a lot without their norms", "core/internal/design/scalar.go", "mark(p.key[(i+1)*p.stride-marks:], norm, target)", "mark(p.key[(i+1)*p.stride-marks:], norm/1024, target)", mechanism("descent-lots"), nil},
+	{"lots: the row at the end of a chunk counts twice", "core/internal/design/scalar.go", "slices.BinarySearch(rows, int32(hi))", "slices.BinarySearch(rows, int32(hi+1))", []string{"test ./core/internal/design TestLotsCrossChunks"}, nil},
 	// Seen through the network named.
 	{"canaries: half the noise, claim of 4", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", []string{canary}, nil},
 	{"canaries: half the noise, claim of 1", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", []string{"canary mnist --model mnist-paw-cnn --epsilon 1"}, nil},

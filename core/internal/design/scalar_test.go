@@ -90,3 +90,32 @@ func TestPackedSumMatchesDenseRows(t *testing.T) {
 		}
 	})
 }
+
+// A row of a lot is added once, on either side of the end of a chunk too.
+func TestLotsCrossChunks(t *testing.T) {
+	const rate, wide = 0.3, chunk * 3 // rows of a chunk at this rate
+	n := 2*wide + 5
+	s := mixedSchema()
+	enc, err := encode.New(s, "", encode.Options{Bins: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := sealed.OpenPublic(sealed.New("d", s, make([]float64, 5*n), make([]uint64, n)), dp.WholeScope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, p := NewPacked(view, enc, func([]float64) float64 { return 0 }, rate)
+	rows := []int32{0, int32(wide - 1), int32(wide), int32(wide + 1), int32(2*wide - 1), int32(2 * wide), int32(n - 1)}
+	got, want, x := make([]float64, enc.Dim), make([]float64, enc.Dim), make([]float64, enc.Dim)
+	p.SumOf(got, make([]float64, enc.Dim), rows, func(_, _, scores []float64) {
+		for i := range scores {
+			scores[i] = 1
+		}
+	})
+	enc.Vector(x, view.Row(0)) // all rows are equal
+	for j, v := range x {
+		if want[j] = float64(len(rows)) * v; math.Abs(got[j]-want[j]) > 1e-12 {
+			t.Fatalf("coordinate %d: got %g, want %g", j, got[j], want[j])
+		}
+	}
+}

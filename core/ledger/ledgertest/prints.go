@@ -114,7 +114,7 @@ func copies(t *testing.T, s ledger.Store) {
 
 	// A data set of before has no print until its next use.
 	reserved("patients", nil)
-	if m, err := l.Recognise(ctx, "copy", identity.Alike, table); err != nil || len(m) != 0 {
+	if m, err := l.Recognise(ctx, "copy", table); err != nil || len(m) != 0 {
 		t.Errorf("without a print: %v, %v", m, err)
 	}
 	reserved("patients", having(table))
@@ -124,14 +124,14 @@ func copies(t *testing.T, s ledger.Store) {
 	}
 
 	// The same rows, and most of them, under another name.
-	if m, err := l.Recognise(ctx, "copy", identity.Alike, table); err != nil || len(m) != 1 || m[0] != (ledger.Match{Dataset: "patients", Likeness: identity.Equal}) {
+	if m, err := l.Recognise(ctx, "copy", table); err != nil || len(m) != 1 || m[0] != (ledger.Match{Dataset: "patients", Likeness: identity.Equal}) {
 		t.Errorf("the same rows: %v, %v", m, err)
 	}
 	most := printRows(t, l, 20, 990)
-	if m, err := l.Recognise(ctx, "", identity.Alike, most); err != nil || len(m) != 1 || m[0].Likeness != identity.Similar || m[0].Accepted {
+	if m, err := l.Recognise(ctx, "", most); err != nil || len(m) != 1 || m[0].Likeness != identity.Similar || m[0].Accepted {
 		t.Errorf("most rows: %v, %v", m, err)
 	}
-	if m, err := l.Recognise(ctx, "patients", identity.Alike, table, most); err != nil || len(m) != 0 {
+	if m, err := l.Recognise(ctx, "patients", table, most); err != nil || len(m) != 0 {
 		t.Errorf("a data set is recognised as itself: %v, %v", m, err)
 	}
 	_, err := ask("copy", having(table))
@@ -212,11 +212,11 @@ func copies(t *testing.T, s ledger.Store) {
 	if _, err := other.Import(ctx, bytes.NewReader(out.Bytes())); err != nil {
 		t.Error(err)
 	}
-	if m, err := other.Recognise(ctx, "", identity.Alike, table); err != nil || len(m) != 0 {
+	if m, err := other.Recognise(ctx, "", table); err != nil || len(m) != 0 {
 		t.Errorf("after an import: %v, %v", m, err)
 	}
 	must(t, s.Update(ctx, func(tx ledger.Tx) error { return tx.KeepPrint("scans", [32]byte{}, []byte("damaged")) }))
-	if _, err := l.Recognise(ctx, "", identity.Alike, table); !errors.Is(err, ledger.ErrStore) {
+	if _, err := l.Recognise(ctx, "", table); !errors.Is(err, ledger.ErrStore) {
 		t.Errorf("a damaged print: %v", err)
 	}
 	if _, err := ask("copy", having(printRows(t, l, 40_000, 300))); !errors.Is(err, ledger.ErrStore) {
