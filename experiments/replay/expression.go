@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	yamlast "github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
+	"pawl/data/dataset"
 	"pawl/experiments"
 )
 
@@ -100,12 +102,25 @@ func (e *expression) in(s scope) (any, error) {
 		}
 	}
 	v, err := exprlang.Run(e.program, map[string]any(s))
-	if err != nil {
+	var missing *dataset.FileError
+	switch {
+	case errors.As(err, &missing):
+		return nil, missing // says what to get, and from where: no fault of the file
+	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, fmt.Errorf("line %d: %q: %s", e.line, e.source, text)
+		return nil, &located{fmt.Sprintf("line %d: %q: %s", e.line, e.source, text), err}
 	}
 	return v, nil
 }
+
+// located is an error in words that say where it is.
+type located struct {
+	text string
+	err  error
+}
+
+func (p *located) Error() string { return p.text }
+func (p *located) Unwrap() error { return p.err }
 
 // truth evaluates to true or false; what is not given is unless.
 func (e *expression) truth(s scope, unless bool) (bool, error) {

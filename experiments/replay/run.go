@@ -23,7 +23,7 @@ func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table,
 	t, err := f.table(ctx, r)
 	if err != nil {
 		if text, ok := strings.CutPrefix(err.Error(), "line "); ok {
-			err = fmt.Errorf("%s:%s", f.path, text)
+			err = &located{f.path + ":" + text, err}
 		}
 	}
 	return t, err
