@@ -45,7 +45,7 @@ var layers = [][]string{
 	{"serve"},
 	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},
 	{"search/fleet/broker"},
-	{"cmd/pawl", "cmd/pawl-broker", "bench/table", "bench/epoch", "bench/goals", "bench/rows", "bench/regret"},
+	{"cmd/pawl", "cmd/pawl-broker", "bench/table", "bench/epoch", "bench/rows", "bench/regret"},
 }
 
 // beneath is what core may import from outside: public declarations, public maps
