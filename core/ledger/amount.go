@@ -38,11 +38,14 @@ func ParseAmount(s string) (Amount, error) {
 }
 
 // Rat returns a copy of the exact value: to change it changes no budget.
-func (a Amount) Rat() *big.Rat {
+func (a Amount) Rat() *big.Rat { return new(big.Rat).Set(a.exact()) }
+
+// exact returns the value itself, to read.
+func (a Amount) exact() *big.Rat {
 	if a.value == nil {
 		return new(big.Rat)
 	}
-	return new(big.Rat).Set(a.value)
+	return a.value
 }
 
 // String returns the decimal as it was written.
@@ -54,13 +57,13 @@ func (a Amount) String() string {
 }
 
 // Float64 returns the nearest float64.
-func (a Amount) Float64() float64 { f, _ := a.Rat().Float64(); return f }
+func (a Amount) Float64() float64 { f, _ := a.exact().Float64(); return f }
 
 // Cmp returns -1, 0 or 1 as a is less than, equal to or greater than b.
-func (a Amount) Cmp(b Amount) int { return a.Rat().Cmp(b.Rat()) }
+func (a Amount) Cmp(b Amount) int { return a.exact().Cmp(b.exact()) }
 
 // IsZero reports whether a is 0.
-func (a Amount) IsZero() bool { return a.Rat().Sign() == 0 }
+func (a Amount) IsZero() bool { return a.exact().Sign() == 0 }
 
 // MarshalText implements encoding.TextMarshaler: JSON holds a decimal string.
 func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
@@ -88,7 +91,7 @@ func (a Amount) allows(x float64) bool {
 		return false
 	}
 	limit := new(big.Rat).SetFloat64(Resolution)
-	limit.Add(limit, big.NewRat(1, 1)).Mul(limit, a.Rat())
+	limit.Add(limit, big.NewRat(1, 1)).Mul(limit, a.exact())
 	return new(big.Rat).SetFloat64(x).Cmp(limit) <= 0
 }
 
@@ -105,7 +108,7 @@ func RoundUp(x float64, limit *Amount) *big.Rat {
 		return nil
 	}
 	up := toGrid(x, true)
-	if limit != nil && up.Cmp(limit.Rat()) > 0 && limit.allows(x) {
+	if limit != nil && up.Cmp(limit.exact()) > 0 && limit.allows(x) {
 		return limit.Rat()
 	}
 	return up

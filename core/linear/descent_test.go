@@ -306,6 +306,7 @@ func TestRowsThatAreLost(t *testing.T) {
 	}
 	table.Close()
 	if !loseRows(t) {
+		// The file has no name, so that nobody else can open it: a test finds it among its own descriptors alone.
 		t.Skip("the file cannot be found without /proc")
 	}
 	s := testSchema(1, true)

@@ -156,9 +156,10 @@ func (b *bench) fit(ctx context.Context, epsilon string, public float64) (scores
 		}
 		t := *b.split(seed)
 		n := int(b.Public * float64(len(t.Rows)))
-		if t.Rows = t.Rows[n:]; public > 0 {
-			t.Open = b.split(seed).Rows[:n]
+		if public > 0 {
+			t.Open = t.Rows[:n]
 		}
+		t.Rows = t.Rows[n:]
 		if t.Units != nil {
 			t.Units = t.Units[n:]
 		}
