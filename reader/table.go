@@ -211,6 +211,7 @@ type table struct {
 	// names.
 	fields []int
 	found  schema.Record
+	marked marked
 	ids    identifiers
 	watch  *watch
 	faults *Faults
@@ -242,19 +243,63 @@ func (t *table) recorded(header []string, readable func(field int) bool) {
 // the same text are told apart.
 const badCell = "\x00"
 
-// record is what was found; a record that ends early has nulls.
+// record is what was found. A record that ends early has nulls, or malformed cells where nulls
+// may be read otherwise.
 func (t *table) record(cells []cell, id string) schema.Record {
 	for i, f := range t.fields {
-		t.found.Cells[i] = schema.Found{Null: true}
-		if f < len(cells) {
-			t.found.Cells[i] = schema.Found{Text: cells[f].text, Null: cells[f].null}
-			if cells[f].bad != "" {
-				t.found.Cells[i] = schema.Found{Text: badCell}
-			}
-		}
+		t.found.Cells[i] = t.cell(cells, f)
 	}
 	t.found.Unit = id
 	return t.found
+}
+
+func (t *table) cell(cells []cell, f int) schema.Found {
+	switch {
+	case f >= len(cells) && !t.marked.parts:
+		return schema.Found{Null: true}
+	case f >= len(cells) || cells[f].bad != "":
+		return schema.Found{Text: badCell}
+	case cells[f].typed && t.marked.apart(f, cells[f].text):
+		return schema.Found{Text: badCell + cells[f].text}
+	}
+	return schema.Found{Text: cells[f].text, Null: cells[f].null}
+}
+
+// marked tells cells of one column apart that have one text and mean two things: 1.500 is a number of
+// JSON lines, and a text there, or a cell of another part, that is read with marks (schema.File) or
+// as a date. Equal records have to be equal rows; elsewhere all cells of a column are read alike.
+type marked struct {
+	parts   bool
+	schema  *schema.Schema
+	columns map[int][]int // of the schema, by fields whose texts may mean two things
+}
+
+func (t *table) mayMeanTwoThings() (m marked) {
+	_, m.parts = t.in.(*manyParts)
+	if _, lines := t.in.(*jsonLines); !lines && !m.parts {
+		return m
+	}
+	quiet := *t.schema
+	quiet.Told = nil
+	m.schema, m.columns = &quiet, map[int][]int{}
+	for i, f := range t.field {
+		if f >= 0 && (quiet.Columns[i].Date != nil || quiet.File.Decimal != "" || quiet.File.Thousands != "") {
+			m.columns[f] = append(m.columns[f], i)
+		}
+	}
+	return m
+}
+
+// apart says that a text means one thing and a number, truth value or time of the same digits another.
+func (m *marked) apart(field int, text string) bool {
+	for _, i := range m.columns[field] {
+		v, err := m.schema.Parse(i, text)
+		w, typedErr := m.schema.ParseTyped(i, text)
+		if (err == nil) != (typedErr == nil) || err == nil && math.Float64bits(v) != math.Float64bits(w) {
+			return true
+		}
+	}
+	return false
 }
 
 // match finds the columns of the schema in a file.
@@ -307,6 +352,7 @@ func (t *table) match(in records, o Options) error {
 		o.Faults.add(err)
 	}
 	t.recorded(foundNames(in), in.readable)
+	t.marked = t.mayMeanTwoThings()
 	err := in.choose(t.used())
 	if err != nil && o.Faults != nil {
 		o.Faults.add(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"pawl/data/columnar"
 	"pawl/data/schema"
 )
 
@@ -234,6 +235,52 @@ func TestRecordsAreAsFound(t *testing.T) {
 	} {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// Equal records are equal rows: what is read in two ways within one column is told apart.
+func TestEqualRecordsAreEqualRows(t *testing.T) {
+	const head = "version: 1\nunit: row\n"
+	const number = "columns:\n  - {name: a, type: numeric, lower: 0, upper: 9000}\n"
+	b := NewRows([]columnar.Column{{Name: "a", Kind: columnar.Float}})
+	b.Text("2.500")
+	b.End()
+	asRows, err := b.InOrder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		schema string
+		parts  []Part
+		kinds  int // of records
+	}{
+		"a number and a text with marks": {head + `file: {delimiter: ";", decimal: ",", thousands: "."}` + "\n" + number,
+			[]Part{part("a.jsonl", `{"a": 1.500}`+"\n"+`{"a": "1.500"}`+"\n"+`{"a": 7}`+"\n"+`{"a": "7"}`+"\n")}, 3},
+		"parts with marks and without": {head + `file: {delimiter: ";", decimal: ",", thousands: "."}` + "\n" + number,
+			[]Part{part("a.csv", "a\n2.500\n7\n"), part("b.jsonl", `{"a": 2.500}`+"\n"+`{"a": "2.500"}`+"\n"+`{"a": 7}`+"\n"), {Name: "c", Rows: asRows}}, 3},
+		"what a short record lacks": {head + "columns:\n  - {name: a, type: categorical, categories: [x, z], other: true, missing: unknown}\n  - {name: b, type: ignore}\n",
+			[]Part{part("a.csv", "b,a\ny\n"), part("b.jsonl", `{"b": "y", "a": null}`+"\n")}, 2},
+	} {
+		s, err := schema.Decode("s.yaml", []byte(tt.schema))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		rows := map[string]string{}
+		c := NewContent("all", tt.parts...)
+		if len(tt.parts) == 1 {
+			c = NewContent(tt.parts[0].Name, tt.parts...)
+		}
+		err = ReadFrom(c.Name(), c.Reader(), s, Options{BadRows: Default}, func(cells []float64, found schema.Record) error {
+			key, row := fmt.Sprintf("%+q", fmt.Sprint(found.Cells)), fmt.Sprint(cells)
+			if was, ok := rows[key]; ok && was != row {
+				t.Errorf("%s: the record %s is the row %s and the row %s", name, key, was, row)
+			}
+			rows[key] = row
+			return nil
+		})
+		if err != nil || len(rows) != tt.kinds {
+			t.Errorf("%s: %d kinds of records, want %d: %v, %v", name, len(rows), tt.kinds, rows, err)
 		}
 	}
 }
