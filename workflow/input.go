@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl/core/accountant"
@@ -360,6 +361,22 @@ func DefaultDelta(rows int64) (float64, string) {
 		n.Mul(n, big.NewInt(10))
 	}
 	return math.Pow(10, -float64(k)), fmt.Sprintf("1e-%02d", k)
+}
+
+// SignalRatio is r = n/σ₁(ε, δ) of so many rows, with the noise multiplier σ₁ of one Gaussian release at the total.
+// An empty delta is the default one of these rows.
+func SignalRatio(rows, epsilon float64, delta string) (r, noiseMultiplier float64, err error) {
+	d, _ := DefaultDelta(int64(rows))
+	if delta != "" {
+		if d, err = strconv.ParseFloat(delta, 64); err != nil {
+			return 0, 0, err
+		}
+	}
+	noiseMultiplier, err = accountant.GaussianNoiseMultiplier(epsilon, d)
+	if err != nil {
+		return 0, 0, err
+	}
+	return rows / noiseMultiplier, noiseMultiplier, nil
 }
 
 // decimal reads plain decimal notation with an optional exponent, exactly.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -326,6 +327,30 @@ func TestTooManyCellsAreRefusedBeforeTheCharge(t *testing.T) {
 		in.Model = "gam"
 		if _, err := NewPlan(in); (err == nil) != fits || err != nil && !strings.Contains(err.Error(), `too many categories and cells together: model "gam" takes 64125`) {
 			t.Errorf("%d columns, asked for: %v", columns, err)
+		}
+	}
+}
+
+// One Gaussian release of multiplier σ₁ = n/r is exactly (ε, δ)-DP, δ the default or the one that is named.
+func TestSignalRatio(t *testing.T) {
+	for _, c := range []struct {
+		delta string
+		at    float64
+	}{{"", 1e-5}, {"1e-3", 1e-3}} {
+		r, noise, err := SignalRatio(10000, 2, c.delta)
+		if err != nil || math.Abs(r*noise-10000) > 1e-6 {
+			t.Errorf("δ %q: r = %v, σ₁ = %v, %v", c.delta, r, noise, err)
+		}
+		if d := accountant.AnalyticGaussianDelta(noise, 2); math.Abs(d/c.at-1) > 1e-9 {
+			t.Errorf("δ %q: one release has δ = %v, want %v", c.delta, d, c.at)
+		}
+	}
+	for _, bad := range []struct {
+		epsilon float64
+		delta   string
+	}{{0, ""}, {1, "x"}, {1, "0"}} {
+		if r, _, err := SignalRatio(10000, bad.epsilon, bad.delta); err == nil || r != 0 {
+			t.Errorf("ε %v, δ %q: r = %v, %v", bad.epsilon, bad.delta, r, err)
 		}
 	}
 }

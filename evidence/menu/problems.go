@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"pawl/compute/zoo"
-	"pawl/core/accountant"
 	"pawl/data/dataset"
 	"pawl/evidence/advise"
 	"pawl/learn"
@@ -63,8 +62,8 @@ func (p Problem) Delta() float64 {
 
 // Ratio is r = n/σ₁.
 func (p Problem) Ratio(epsilon float64) (float64, error) {
-	noise, err := accountant.GaussianNoiseMultiplier(epsilon, p.Delta())
-	return float64(p.Train) / noise, err
+	r, _, err := workflow.SignalRatio(float64(p.Train), epsilon, "")
+	return r, err
 }
 
 // Entries are the learners, or networks, that are offered for the problem at an ε.

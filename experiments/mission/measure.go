@@ -9,7 +9,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"pawl/core/accountant"
 	"pawl/data/dataset"
 	"pawl/data/encode"
 	"pawl/data/schema"
@@ -177,13 +176,7 @@ func (b *bench) fitImages(ctx context.Context, epsilon string, seed uint64) ([]f
 		return nil, err
 	}
 	rows := b.images.Train.Len()
-	delta, _ := workflow.DefaultDelta(int64(rows))
-	if b.Delta != "" {
-		if delta, err = strconv.ParseFloat(b.Delta, 64); err != nil {
-			return nil, err
-		}
-	}
-	sigma, err := accountant.GaussianNoiseMultiplier(e, delta)
+	r, _, err := workflow.SignalRatio(float64(rows), e, b.Delta)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +185,7 @@ func (b *bench) fitImages(ctx context.Context, epsilon string, seed uint64) ([]f
 		preset = advise.Balanced
 	}
 	shape := b.images.Train.Shape
-	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(rows), Epsilon: e, Ratio: float64(rows) / sigma, Preset: preset}
+	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(rows), Epsilon: e, Ratio: r, Preset: preset}
 	if set, ok := dataset.Images(b.Data); ok {
 		facts.Mirrored = set.Mirrored
 	}

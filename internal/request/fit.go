@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"pawl/compute/nn"
-	"pawl/core/accountant"
 	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/evidence/quality"
@@ -170,31 +169,15 @@ func (f *Fit) linear(p *source.Images, t *Train) error {
 		}
 		facts.Height, facts.Width, facts.Channels, facts.Extractor = 1, 1, out.Size(), e.File
 	}
-	// What is no number is refused where epsilon is checked.
+	// What is no number is refused where epsilon and delta are checked.
 	facts.Epsilon, _ = strconv.ParseFloat(f.Epsilon, 64)
-	facts.Ratio = imageRatio(facts, f.Delta)
+	facts.Ratio, _, _ = workflow.SignalRatio(facts.Rows, facts.Epsilon, f.Delta)
 	r, err := advise.ChooseImages(facts)
 	if err != nil {
 		return usage.New(err.Error(), "--features auto")
 	}
 	t.Model, t.Batch, t.Epochs, t.Rules = r.Model, r.Batch, r.Epochs, r.Rules
 	return nil
-}
-
-// imageRatio is r = n/σ₁(ε, δ), or 0 where ε or δ is none: those are refused elsewhere.
-func imageRatio(f advise.ImageFacts, delta string) float64 {
-	d, _ := workflow.DefaultDelta(int64(f.Rows))
-	if delta != "" {
-		var err error
-		if d, err = strconv.ParseFloat(delta, 64); err != nil {
-			return 0
-		}
-	}
-	noise, err := accountant.GaussianNoiseMultiplier(f.Epsilon, d)
-	if err != nil {
-		return 0
-	}
-	return f.Rows / noise
 }
 
 // meanTrials is the mean number of trainings that fit --search pays for, by preset:

@@ -334,10 +334,9 @@ func (f *Facts) ofImages(q advise.Question, shape [3]int, next string) (*advise.
 	if !slices.Contains([]string{"quick", "balanced", "thorough"}, f.Preset) {
 		return nil, usage.New(fmt.Sprintf("unknown preset %q", f.Preset), "presets: quick, balanced, thorough")
 	}
-	if q.NoiseMultiplier, err = accountant.GaussianNoiseMultiplier(e, q.Delta); err != nil {
+	if q.Ratio, q.NoiseMultiplier, err = workflow.SignalRatio(q.Training, e, f.Delta); err != nil {
 		return nil, usage.New(fmt.Sprintf("no noise level reaches epsilon %s: %v", f.Epsilon, err), "")
 	}
-	q.Ratio = q.Training / q.NoiseMultiplier
 	facts.Ratio = q.Ratio
 	recipe, err := advise.ChooseImages(facts)
 	if err != nil {
