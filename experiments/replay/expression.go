@@ -26,6 +26,7 @@ type scope map[string]any
 type expression struct {
 	source  string
 	line    int
+	place   string // file and line
 	program *vm.Program
 	free    []string // names that it uses
 	tree    *value   // a list or a map; then the rest is empty
@@ -96,11 +97,6 @@ func (e *expression) in(s scope) (any, error) {
 	if e.tree != nil {
 		return e.tree.in(s)
 	}
-	for _, n := range e.free {
-		if _, ok := s[n]; !ok {
-			return nil, fmt.Errorf("line %d: %q: there is no %s", e.line, e.source, n)
-		}
-	}
 	v, err := exprlang.Run(e.program, map[string]any(s))
 	var missing *dataset.FileError
 	switch {
@@ -108,7 +104,7 @@ func (e *expression) in(s scope) (any, error) {
 		return nil, missing // says what to get, and from where: no fault of the file
 	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, &located{fmt.Sprintf("line %d: %q: %s", e.line, e.source, text), err}
+		return nil, &located{fmt.Sprintf("%s: %q: %s", e.place, e.source, text), err}
 	}
 	return v, nil
 }
@@ -133,7 +129,7 @@ func (e *expression) truth(s scope, unless bool) (bool, error) {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		return false, fmt.Errorf("line %d: %q is %v, neither true nor false", e.line, e.source, v)
+		return false, fmt.Errorf("%s: %q is %v, neither true nor false", e.place, e.source, v)
 	}
 	return b, nil
 }
@@ -146,7 +142,7 @@ func (e *expression) number(s scope) (float64, error) {
 	}
 	f, ok := float(v)
 	if !ok {
-		return 0, fmt.Errorf("line %d: %q is %v, no number", e.line, e.source, v)
+		return 0, fmt.Errorf("%s: %q is %v, no number", e.place, e.source, v)
 	}
 	return f, nil
 }
@@ -154,6 +150,7 @@ func (e *expression) number(s scope) (float64, error) {
 // text is words with expressions in braces, each with a verb of fmt if it likes: {d.Mean:%+.1f}.
 type text struct {
 	line  int
+	place string
 	words []string // one more than parts
 	parts []part
 }
@@ -367,19 +364,6 @@ func (v *value) in(s scope) (any, error) {
 		return out, nil
 	}
 	return v.scalar, nil
-}
-
-// uses says whether an expression within has a name of this kind.
-func (v *value) uses(name func(string) bool) bool {
-	if v.text != nil {
-		for _, p := range v.text.parts {
-			if slices.ContainsFunc(p.free, name) {
-				return true
-			}
-		}
-	}
-	return slices.ContainsFunc(v.list, func(one *value) bool { return one.uses(name) }) ||
-		slices.ContainsFunc(v.fields, func(f valueField) bool { return f.value.uses(name) })
 }
 
 // values are names with values, in any order.

@@ -83,7 +83,6 @@ type cell struct {
 	Cell text    `yaml:"cell"`
 	Do   string  `yaml:"do"`
 	With values  `yaml:"with"`
-	line int
 }
 
 // then names values after the cells are measured.
@@ -210,6 +209,9 @@ func (s *Set) Decode(path string, content []byte) (experiments.Experiment, error
 			return experiments.Experiment{}, fmt.Errorf("%s:%d: no form %q", path, c.Claim.line, c.Use)
 		}
 	}
+	if err := f.check(); err != nil {
+		return experiments.Experiment{}, err
+	}
 	return experiments.Experiment{Name: f.Name, Title: f.Title, Source: f.Source, Data: f.Data, Quick: f.QuickSeconds, Clocked: f.Clocked, Run: f.run}, nil
 }
 
@@ -219,11 +221,12 @@ func (s *Set) decode(path string, content []byte) (*file, error) {
 		return nil, placed(path, err)
 	}
 	for i, c := range f.Cells {
+		f.Cells[i].Cell.place = fmt.Sprintf("%s:%d", path, c.Cell.line)
 		if _, ok := s.Kinds[c.Do]; !ok {
 			return nil, fmt.Errorf("%s:%d: nothing is called %q that could measure a cell", path, c.Cell.line, c.Do)
 		}
-		f.Cells[i].line = c.Cell.line
 	}
+	f.visit(nil, func(e *expression, _ known) { e.place = fmt.Sprintf("%s:%d", path, e.line) })
 	return f, nil
 }
 
@@ -247,7 +250,11 @@ func (f *file) join(name string) error {
 	if f.Data == nil {
 		f.Data = r.Data
 	}
-	f.With = append(f.With, r.With...)
+	for _, v := range r.With { // a table's own value takes the place of a runner's
+		if !slices.ContainsFunc(f.With, func(own valueField) bool { return own.name == v.name }) {
+			f.With = append(f.With, v)
+		}
+	}
 	f.Cells = append(r.Cells, f.Cells...)
 	f.Then = append(r.Then, f.Then...)
 	f.Rows = append(r.Rows, f.Rows...)

@@ -130,6 +130,20 @@ func TestBadFiles(t *testing.T) {
 			t.Errorf("%s: got %v, want %q in one line", c.name, err, c.want)
 		}
 	}
+	// Names are looked at when the file is read: nothing is measured for a table that cannot be printed.
+	for _, c := range []struct{ from, to, want string }{
+		{`than: 'v("a")'`, `than: 'w("a")'`, `x.yaml:22: "w(\"a\")": there is no w`},
+		{"{limit: 85}", "{limits: 85}", `x.yaml: runners/shared.yaml:9: "e.Low > limit": there is no limit; did you mean limits?`},
+		{"{x.id}, {runs} runs", "{x.id}, {runts} runs", `there is no runts; did you mean runs?`},
+		{"with:\n  runs:", "with:\n  ruins:", "there is no runs"},
+		{"{d.Mean:%.0f}", "{same}", "there is no same"},
+		{"{x.id}\", value", "{y.id}\", value", "there is no y"},
+	} {
+		changed := strings.Replace(small, c.from, c.to, 1)
+		if _, err := testSet().Decode("x.yaml", []byte(changed)); changed == small || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q before anything is measured", c.to, err, c.want)
+		}
+	}
 	s := testSet()
 	s.Runners = fstest.MapFS{"shared.yaml": {Data: []byte(strings.Replace(shared, "runs: \"{runs}\"", "run: 1", 1))}}
 	e, err := s.Decode("x.yaml", []byte(small))

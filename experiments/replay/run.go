@@ -20,16 +20,6 @@ type sheet struct {
 }
 
 func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
-	t, err := f.table(ctx, r)
-	if err != nil {
-		if text, ok := strings.CutPrefix(err.Error(), "line "); ok {
-			err = &located{f.path + ":" + text, err}
-		}
-	}
-	return t, err
-}
-
-func (f *file) table(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	s := &sheet{file: f, run: r, series: map[string][]float64{}}
 	at := s.names()
 	if err := f.With.in(at); err != nil {
@@ -88,8 +78,9 @@ func (v values) in(at scope) error {
 	for pending := v; len(pending) > 0; {
 		var later values
 		for _, one := range pending {
-			waits := one.value.uses(func(name string) bool {
-				return slices.ContainsFunc(pending, func(f valueField) bool { return f.name == name })
+			waits := false
+			one.value.visit(nil, func(e *expression, _ known) {
+				waits = waits || slices.ContainsFunc(pending, func(f valueField) bool { return slices.Contains(e.free, f.name) })
 			})
 			if waits {
 				later = append(later, one)
@@ -212,11 +203,11 @@ func (s *sheet) measure(ctx context.Context, c *cell, at scope) error {
 		err = d.Decode(own)
 	}
 	if err != nil {
-		return fmt.Errorf("line %d: %s: %s", c.line, c.Do, strings.TrimPrefix(err.Error(), "json: "))
+		return fmt.Errorf("%s: %s: %s", c.Cell.place, c.Do, strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if checked, ok := own.(interface{ Check() error }); ok {
 		if err := checked.Check(); err != nil {
-			return fmt.Errorf("line %d: %w", c.line, err)
+			return fmt.Errorf("%s: %w", c.Cell.place, err)
 		}
 	}
 	v, err := s.run.Cell(ctx, name, func() ([]float64, error) { return kind.Run(ctx, s.run, own) })
@@ -235,7 +226,7 @@ func (s *sheet) then(h *then, in, all scope) error {
 	}
 	series, ok := series(v)
 	if !ok {
-		return fmt.Errorf("line %d: %q is no series", h.Value.line, h.Value.source)
+		return fmt.Errorf("%s: %q is no series", h.Value.place, h.Value.source)
 	}
 	s.series[key] = append(s.series[key], series...)
 	return nil
@@ -296,7 +287,7 @@ func (w *row) judge(r *experiments.Row, at scope) (err error) {
 		}
 		tolerance, ok := float(v)
 		if !ok && v != nil {
-			return fmt.Errorf("line %d: %q is %v, no number", w.Tolerance.line, w.Tolerance.source, v)
+			return fmt.Errorf("%s: %q is %v, no number", w.Tolerance.place, w.Tolerance.source, v)
 		}
 		if !ok {
 			return w.settle(r, at)
@@ -393,7 +384,7 @@ func (c *claim) compare(out *experiments.Claim, at scope) error {
 		}
 		var ok bool
 		if pair[i], ok = series(v); !ok {
-			return fmt.Errorf("line %d: %q is no series", e.line, e.source)
+			return fmt.Errorf("%s: %q is no series", e.place, e.source)
 		}
 	}
 	if !c.Within.given() {
