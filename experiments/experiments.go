@@ -53,8 +53,8 @@ type Experiment struct {
 	Name string
 	// Title says what it shows, Source where it stands.
 	Title, Source string
-	// Data are the built-in data sets that it needs.
-	Data []string
+	// Data are the built-in data sets that it needs. SmokeData are those of scale smoke, where it takes fewer.
+	Data, SmokeData []string
 	// Files are tables beside them, which are not part of pawl.
 	Files []dataset.Info
 	// Quick is about how many seconds the quick scale takes on two cores.
@@ -64,6 +64,14 @@ type Experiment struct {
 	// Run fills the table. It calls Run.Cell for every measurement, so that an
 	// interrupted replay goes on where it stopped.
 	Run func(ctx context.Context, r *Run) (*Table, error)
+}
+
+// Find looks for all data that the scale needs: a *dataset.FileError says how to get what is missing.
+func (e Experiment) Find(scale Scale, dataDir string) error {
+	if scale == Smoke && e.SmokeData != nil {
+		return dataset.FindAll(dataDir, e.SmokeData)
+	}
+	return dataset.FindAll(dataDir, e.Data, e.Files...)
 }
 
 // Estimate is a mean over independent runs with a 95 % interval (Student's t; with

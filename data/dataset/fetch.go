@@ -49,6 +49,51 @@ func (i *Info) Find(dataDir string) error {
 	return nil
 }
 
+// FindAll is Find for built-in data sets of any kind and for others: the error is that of the first one that is missing,
+// and names the rest. A set that a Go module carries is fetched, like by ImageSet.Train.
+func FindAll(dataDir string, names []string, others ...Info) error {
+	var first *FileError
+	var rest []string
+	missing := func(name string, err error) error {
+		var absent *FileError
+		switch {
+		case err == nil:
+		case !errors.As(err, &absent):
+			return err
+		case first == nil:
+			first = absent
+		default:
+			rest = append(rest, name)
+		}
+		return nil
+	}
+	for _, name := range names {
+		i, ok := Describe(name)
+		if !ok {
+			return fmt.Errorf("no built-in data set %q", name)
+		}
+		err := i.Find(dataDir)
+		if s, ok := Images(name); ok && err != nil && s.module != (module{}) {
+			_, err = s.contentOrModule(s.Files[0], dataDir)
+		}
+		if err := missing(name, err); err != nil {
+			return err
+		}
+	}
+	for _, i := range others {
+		if err := missing(i.Name, i.Find(dataDir)); err != nil {
+			return err
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	if len(rest) > 0 {
+		first.Msg += " (" + strings.Join(rest, ", ") + " missing as well)"
+	}
+	return first
+}
+
 // Verify is Find and compares every file's content with its checksum.
 func (i *Info) Verify(dataDir string) error {
 	for _, f := range i.Files {

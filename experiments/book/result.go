@@ -353,6 +353,12 @@ func (b *Book) Names() ([]string, error) {
 	return files, err
 }
 
+// Has says whether it has a result of that name at scale quick.
+func (b *Book) Has(name string) bool {
+	_, err := fs.Stat(b.files, id(name, experiments.Quick)+".json")
+	return err == nil
+}
+
 // Result reads that of a replay at a scale; "" takes that of scale quick before that of scale paper.
 func (b *Book) Result(name string, scale experiments.Scale) (*Result, error) {
 	stem := id(name, scale)

@@ -100,7 +100,7 @@ type problem struct {
 
 // info describes a table that is not built in.
 func (p problem) info() dataset.Info {
-	return dataset.Info{Name: p.Data, Licence: "not part of pawl", Source: p.Source, Files: []dataset.File{{Path: p.File, SHA256: p.SHA256}}}
+	return dataset.Info{Name: p.Data, Licence: "see its source", Source: p.Source, Files: []dataset.File{{Path: p.File, SHA256: p.SHA256}}}
 }
 
 // All are the replays of the folder.

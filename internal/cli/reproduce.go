@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -161,10 +164,17 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 		}
 	}
 	r.DataDir = a.dataDir
+	if err := e.Find(scale, a.dataDir); err != nil {
+		return nil, err
+	}
 	start := time.Now()
 	fmt.Fprintf(a.err, "%s, scale %s", e.Name, scale)
-	if scale == experiments.Quick && e.Quick > 0 {
-		fmt.Fprintf(a.err, ", about %s on two cores", time.Duration(e.Quick)*time.Second)
+	if scale == experiments.Quick {
+		length, err := lengthOf(e)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(a.err, ", about %s on %s", length.time(), cmp.Or(length.Measured, "two cores"))
 	}
 	if n := r.Kept(); n > 0 {
 		fmt.Fprintf(a.err, "; %d cells are stored from an earlier run", n)
@@ -198,36 +208,68 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 	return t, writeFile(filepath.Join(f.store, result.File()), true, result.Encode)
 }
 
+// length is how long the quick scale takes: as a stored result has it, or else as the replay says of itself.
+type length struct {
+	Seconds  int    `json:"quick_seconds"`
+	Measured string `json:"measured_on,omitempty"`
+}
+
+func (l length) time() string { return (time.Duration(l.Seconds) * time.Second).String() }
+
+func lengthOf(e experiments.Experiment) (length, error) {
+	b, err := book.Open("")
+	if err != nil {
+		return length{}, err
+	}
+	if !b.Has(e.Name) {
+		return length{Seconds: e.Quick}, nil
+	}
+	r, err := b.Result(e.Name, experiments.Quick)
+	if err != nil {
+		return length{}, err
+	}
+	m := r.Machine
+	return length{int(math.Ceil(60 * r.Minutes)), fmt.Sprintf("%d cores of %s with kernel %s", m.Cores, m.System, m.Kernel)}, nil
+}
+
 func listExperiments(a *app, all []experiments.Experiment) error {
 	papers := book.Catalogue()
-	seconds := map[string]int{}
+	type view struct {
+		Name   string   `json:"name"`
+		Title  string   `json:"title"`
+		Source string   `json:"source"`
+		Data   []string `json:"data"`
+		length
+	}
+	views, lengths := []view{}, map[string]length{}
 	for _, e := range all {
-		seconds[e.Name] = e.Quick
+		l, err := lengthOf(e)
+		if err != nil {
+			return err
+		}
+		lengths[e.Name] = l
+		views = append(views, view{e.Name, e.Title, e.Source, e.Data, l})
 	}
 	if a.json {
-		type view struct {
-			Name    string   `json:"name"`
-			Title   string   `json:"title"`
-			Source  string   `json:"source"`
-			Data    []string `json:"data"`
-			Seconds int      `json:"quick_seconds"`
-		}
-		views := []view{}
-		for _, e := range all {
-			views = append(views, view{e.Name, e.Title, e.Source, e.Data, e.Quick})
-		}
 		return writeJSON(a.out, map[string]any{"experiments": views, "papers": papers})
 	}
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	var machines []string
 	for _, p := range papers {
 		fmt.Fprintf(w, "%s\n", p.Title)
 		for _, e := range p.Entries {
 			about := ""
-			if s := seconds[e.Replay]; s > 0 {
-				about = ", quick: about " + (time.Duration(s) * time.Second).String()
+			if l, ok := lengths[e.Replay]; ok {
+				about = ", quick: about " + l.time()
+				if l.Measured == "" {
+					about += " by estimate"
+				} else if !slices.Contains(machines, l.Measured) {
+					machines = append(machines, l.Measured)
+				}
 			}
 			fmt.Fprintf(w, "  %s\t%s\t%s%s\n", e.Name, e.Shows, e.Where(), about)
 		}
 	}
+	fmt.Fprintf(w, "Times are those of stored results (%s); estimates are for two cores.\n", strings.Join(machines, "; "))
 	return w.Flush()
 }

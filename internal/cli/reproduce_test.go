@@ -5,11 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pawl/data/dataset"
 )
 
 // A stored result is shown, written as pages and checked; what cannot be had is one line.
 func TestReproduceStored(t *testing.T) {
 	dir := atHome(t)
+	t.Setenv(dataset.DataDirVariable, "")
 	store, pages := filepath.Join(dir, "store"), filepath.Join(dir, "pages")
 	for _, c := range []struct {
 		args   string
@@ -26,6 +29,8 @@ func TestReproduceStored(t *testing.T) {
 		{"show table-10 --store STORE", 2, `has no stored result of "table-10"`},
 		{"show --store NOWHERE", 2, "is not a folder of stored results"},
 		{"list", 0, "not shown: "},
+		{"list", 0, "Times are those of stored results ("},
+		{"selection-study --out OUT", 2, `data set "insurance": not part of the program (no clear licence) and no data folder is named (location30 missing as well)`},
 	} {
 		args := strings.Fields(strings.NewReplacer("OUT", filepath.Join(dir, "out"), "STORE", store, "PAGES", pages, "NOWHERE", filepath.Join(dir, "nowhere")).Replace(c.args))
 		status, stdout, stderr := call(t, append([]string{"reproduce"}, args...)...)
