@@ -21,91 +21,60 @@ const (
 // "kind" and the fields of that kind in their declared order. Equal events give
 // equal bytes. Invalid, too deep or too large events are an error that wraps
 // ErrInvalidEvent, so that whatever was written can be read again.
-func EncodeEvent(e Event) ([]byte, error) {
-	if e == nil {
-		return nil, invalid("event", "event is missing")
-	}
-	// Depth first: Validate recurses without a bound of its own.
-	var b bytes.Buffer
-	b.WriteByte('{')
-	fmt.Fprintf(&b, `"version":%d,`, EventVersion)
-	if err := writeEvent(&b, e, 1); err != nil {
-		return nil, err
-	}
-	if b.Len() > MaxEventBytes {
-		return nil, invalid(e.Kind(), "longer than %d bytes", MaxEventBytes)
-	}
-	if err := e.Validate(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
+func EncodeEvent(e Event) ([]byte, error) { return Stated{Event: e}.Encode() }
 
-// writeEvent appends everything of an event object after its opening brace.
-func writeEvent(b *bytes.Buffer, e Event, depth int) error {
-	if e == nil {
-		return invalid("event", "event is missing")
+// write appends the value of a member; what has kinds as an object that begins with its kind.
+// depth is that of the event that has the member.
+func write(b *bytes.Buffer, of, name string, x any, depth int) error {
+	kind, types := "", kinds
+	switch x := x.(type) {
+	case nil:
+		return invalid(of, "%s is missing", name)
+	case Event:
+		kind, depth = x.Kind(), depth+1
+	case Runs:
+		kind, types = x.RunsKind(), lawsOfRuns
+	case []Event:
+		b.WriteByte('[')
+		for i, e := range x {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := write(b, of, "event", e, depth); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+		return nil
+	default:
+		raw, err := json.Marshal(x)
+		if err != nil {
+			return invalid(of, "%s: %v", name, err)
+		}
+		b.Write(raw)
+		return nil
 	}
-	if depth > MaxEventDepth {
-		return invalid(e.Kind(), "nested deeper than %d", MaxEventDepth)
+	v := reflect.ValueOf(x)
+	switch {
+	case depth > MaxEventDepth:
+		return invalid(kind, "nested deeper than %d", MaxEventDepth)
+	case b.Len() > MaxEventBytes:
+		return invalid(kind, "longer than %d bytes", MaxEventBytes)
+	case types[kind] != v.Type():
+		return invalid(kind, "unknown kind")
 	}
-	if b.Len() > MaxEventBytes {
-		return invalid(e.Kind(), "longer than %d bytes", MaxEventBytes)
-	}
-	v := reflect.ValueOf(e)
-	if kinds[e.Kind()] != v.Type() {
-		return invalid(e.Kind(), "unknown kind")
-	}
-	fmt.Fprintf(b, `"kind":%q`, e.Kind())
+	fmt.Fprintf(b, `{"kind":%q`, kind)
 	for i := range v.NumField() {
 		name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		if option == "omitempty" && v.Field(i).IsZero() {
 			continue
 		}
 		fmt.Fprintf(b, ",%q:", name)
-		if err := writeField(b, e.Kind(), name, v.Field(i), depth); err != nil {
+		if err := write(b, kind, name, v.Field(i).Interface(), depth); err != nil {
 			return err
 		}
 	}
 	b.WriteByte('}')
-	return nil
-}
-
-// writeField appends the value of one field of a kind of event.
-func writeField(b *bytes.Buffer, kind, name string, field reflect.Value, depth int) error {
-	switch field.Type() {
-	case reflect.TypeFor[Event]():
-		b.WriteByte('{')
-		e, _ := field.Interface().(Event)
-		return writeEvent(b, e, depth+1)
-	case reflect.TypeFor[[]Event]():
-		b.WriteByte('[')
-		for i, e := range field.Interface().([]Event) {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteByte('{')
-			if err := writeEvent(b, e, depth+1); err != nil {
-				return err
-			}
-		}
-		b.WriteByte(']')
-		return nil
-	}
-	runs, isRuns := field.Interface().(Runs)
-	if field.Type() == reflect.TypeFor[Runs]() && !isRuns {
-		return invalid(kind, "runs is missing")
-	}
-	raw, err := json.Marshal(field.Interface())
-	if err != nil {
-		return invalid(kind, "%s: %v", name, err)
-	}
-	if isRuns {
-		// Every law of runs has at least one field, so the kind always precedes a comma.
-		fmt.Fprintf(b, `{"kind":%q,`, runs.RunsKind())
-		raw = raw[1:]
-	}
-	b.Write(raw)
 	return nil
 }
 
@@ -130,30 +99,35 @@ func typesBy[T any](name func(T) string, all ...T) map[string]reflect.Type {
 // value of another type, trailing data, nesting beyond MaxEventDepth and more
 // than MaxEventBytes are errors that wrap ErrInvalidEvent: an event that is not
 // understood in full has no known cost. An empty Compose is read with nil Events.
-func DecodeEvent(data []byte) (Event, error) {
-	o, err := readEvent(data)
-	if err != nil {
-		return nil, err
-	}
-	return o.versioned()
+func DecodeEvent(data []byte) (Event, error) { return decode(data, nil) }
+
+// member is a member of an object that may be absent.
+type member struct {
+	name string
+	into any
 }
 
-func readEvent(data []byte) (*object, error) {
+// decode reads an event and what stands beside its kind.
+func decode(data []byte, beside []member) (e Event, err error) {
 	if len(data) > MaxEventBytes {
 		return nil, invalid("event", "longer than %d bytes", MaxEventBytes)
 	}
-	return readObject("event", data)
-}
-
-func (o *object) versioned() (e Event, err error) {
-	version := EventVersion
-	if err := o.optional("version", &version); err != nil {
+	o, err := readObject("event", data)
+	if err != nil {
 		return nil, err
+	}
+	version := EventVersion
+	for _, m := range append(beside, member{"version", &version}) {
+		if _, there := o.raw[m.name]; there {
+			if err := o.take(m.name, m.into, 0); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if version != EventVersion {
 		return nil, invalid("event", "unknown version %d (this program reads %d)", version, EventVersion)
 	}
-	if e, err = o.event(1); err == nil {
+	if e, err = typed[Event](o, kinds, 1); err == nil {
 		err = e.Validate()
 	}
 	if err != nil {
@@ -202,16 +176,8 @@ func readObject(kind string, data []byte) (*object, error) {
 	return o, nil
 }
 
-// optional takes a field that may be absent.
-func (o *object) optional(name string, into any) error {
-	if _, there := o.raw[name]; !there {
-		return nil
-	}
-	return o.take(name, into, 0)
-}
-
 // take removes a required field, null counts as missing, and reads it; depth is that of the event that has it.
-func (o *object) take(name string, into any, depth int) error {
+func (o *object) take(name string, into any, depth int) (err error) {
 	raw, ok := o.raw[name]
 	delete(o.raw, name)
 	if !ok || string(raw) == "null" {
@@ -219,16 +185,10 @@ func (o *object) take(name string, into any, depth int) error {
 	}
 	switch into := into.(type) {
 	case *Event:
-		inner, err := readObject("event", raw)
-		if err == nil {
-			*into, err = inner.event(depth + 1)
-		}
+		*into, err = within[Event]("event", raw, kinds, depth+1)
 		return err
 	case *Runs:
-		inner, err := readObject("runs", raw)
-		if err == nil {
-			err = inner.typed("runs", lawsOfRuns, 0, func(v any) { *into = v.(Runs) })
-		}
+		*into, err = within[Runs]("runs", raw, lawsOfRuns, 0)
 		return err
 	case *Scope:
 		inner, err := readObject("scope", raw)
@@ -242,11 +202,7 @@ func (o *object) take(name string, into any, depth int) error {
 			break
 		}
 		for _, one := range list {
-			inner, err := readObject("event", one)
-			if err != nil {
-				return err
-			}
-			e, err := inner.event(depth + 1)
+			e, err := within[Event]("event", one, kinds, depth+1)
 			if err != nil {
 				return err
 			}
@@ -261,31 +217,33 @@ func (o *object) take(name string, into any, depth int) error {
 	return invalid(o.kind, "field %q: want a number or text of the declared type and range", name)
 }
 
-func (o *object) event(depth int) (e Event, err error) {
-	if depth > MaxEventDepth {
-		return nil, invalid("event", "nested deeper than %d", MaxEventDepth)
+func within[T any](what string, raw []byte, types map[string]reflect.Type, depth int) (x T, err error) {
+	o, err := readObject(what, raw)
+	if err != nil {
+		return x, err
 	}
-	err = o.typed("event", kinds, depth, func(v any) { e = v.(Event) })
-	return e, err
+	return typed[T](o, types, depth)
 }
 
 // typed reads an object as the type that its kind names.
-func (o *object) typed(what string, types map[string]reflect.Type, depth int, to func(any)) error {
+func typed[T any](o *object, types map[string]reflect.Type, depth int) (x T, err error) {
+	if depth > MaxEventDepth {
+		return x, invalid(o.kind, "nested deeper than %d", MaxEventDepth)
+	}
 	var kind string
 	if err := o.take("kind", &kind, 0); err != nil {
-		return err
+		return x, err
 	}
 	t, known := types[kind]
 	if !known {
-		return invalid(what, "unknown kind %q", strings.ToValidUTF8(kind, "?"))
+		return x, invalid(o.kind, "unknown kind %q", strings.ToValidUTF8(kind, "?"))
 	}
 	o.kind = kind
 	v := reflect.New(t).Elem()
 	if err := o.fill(v, depth); err != nil {
-		return err
+		return x, err
 	}
-	to(v.Interface())
-	return nil
+	return v.Interface().(T), nil
 }
 
 // fill takes the fields of a struct, and refuses those that are left.

@@ -1,6 +1,9 @@
 package dp
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
 // Resolve returns what an event is for a unit at hash fraction point in [0, 1):
 // a scope-free event in which every part whose scope does not cover the point is
@@ -65,35 +68,25 @@ func resolve(e Event, covered bool, covers func(Scope) bool) Event {
 // Rebuild returns an event in which f has replaced each event that it is made of; one that is
 // made of none as it is.
 func Rebuild(e Event, f func(Event) Event) Event {
-	switch e := e.(type) {
-	case Scoped:
-		e.Event = f(e.Event)
+	old := reflect.ValueOf(e)
+	if old.Kind() != reflect.Struct {
 		return e
-	case Repeat:
-		e.Event = f(e.Event)
-		return e
-	case Shuffled:
-		e.Event = f(e.Event)
-		return e
-	case PoissonSampled:
-		if e.Event = f(e.Event); e.OneSided != nil {
-			e.OneSided = f(e.OneSided)
-		}
-		return e
-	case FixedSizeSampled:
-		e.Event = f(e.Event)
-		return e
-	case Select:
-		e.Event = f(e.Event)
-		return e
-	case Compose:
-		parts := make([]Event, len(e.Events))
-		for i, c := range e.Events {
-			parts[i] = f(c)
-		}
-		return Compose{Events: parts}
 	}
-	return e
+	v := reflect.New(old.Type()).Elem()
+	v.Set(old)
+	for i := range v.NumField() {
+		switch x := v.Field(i).Interface().(type) {
+		case Event:
+			v.Field(i).Set(reflect.ValueOf(f(x)))
+		case []Event:
+			parts := make([]Event, len(x))
+			for i, part := range x {
+				parts[i] = f(part)
+			}
+			v.Field(i).Set(reflect.ValueOf(parts))
+		}
+	}
+	return v.Interface().(Event)
 }
 
 // Clone returns a copy that shares no memory with e.

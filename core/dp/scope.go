@@ -39,11 +39,5 @@ func hashBound(x float64) uint64 {
 	return uint64(math.Ldexp(x, 64))
 }
 
-// Overlaps reports whether a unit can belong to both scopes.
-func (s Scope) Overlaps(o Scope) bool { return s.Lower < o.Upper && o.Lower < s.Upper }
-
-// Covers reports whether every unit of o belongs to s.
-func (s Scope) Covers(o Scope) bool { return s.Lower <= o.Lower && o.Upper <= s.Upper }
-
 // String returns "[0, 0.8)".
 func (s Scope) String() string { return fmt.Sprintf("[%g, %g)", s.Lower, s.Upper) }

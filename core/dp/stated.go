@@ -3,7 +3,6 @@ package dp
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 )
 
 // Stated is an event with what its numbers were taken for. Noise multipliers are
@@ -30,54 +29,46 @@ const (
 // Encode writes what EncodeEvent writes, with "relation", "unit" and "group" after the
 // version where they are known.
 func (s Stated) Encode() ([]byte, error) {
-	raw, err := EncodeEvent(s.Event)
+	group := s.Group
+	if group <= 1 {
+		group = 0
+	}
+	head, err := json.Marshal(struct {
+		Version  int      `json:"version"`
+		Relation Relation `json:"relation,omitzero"`
+		Unit     string   `json:"unit,omitempty"`
+		Group    int64    `json:"group,omitempty"`
+	}{EventVersion, s.Relation, s.Unit, group})
 	if err != nil {
+		return nil, invalid("event", "%v", err)
+	}
+	// Depth before Validate, which recurses without a bound of its own.
+	var b bytes.Buffer
+	if err := write(&b, "event", "event", s.Event, 0); err != nil {
 		return nil, err
 	}
-	var more bytes.Buffer
-	if s.Relation != 0 {
-		text, err := s.Relation.MarshalText()
-		if err != nil {
-			return nil, invalid("event", "relation: %v", err)
-		}
-		fmt.Fprintf(&more, `"relation":%q,`, text)
+	if len(head)+b.Len() > MaxEventBytes {
+		return nil, invalid(s.Event.Kind(), "longer than %d bytes", MaxEventBytes)
 	}
-	if s.Unit != "" {
-		text, err := json.Marshal(s.Unit)
-		if err != nil {
-			return nil, invalid("event", "unit: %v", err)
-		}
-		fmt.Fprintf(&more, `"unit":%s,`, text)
+	if err := s.Event.Validate(); err != nil {
+		return nil, err
 	}
-	if s.Group > 1 {
-		fmt.Fprintf(&more, `"group":%d,`, s.Group)
-	}
-	head := fmt.Sprintf(`{"version":%d,`, EventVersion)
-	return append(append([]byte(head), more.Bytes()...), raw[len(head):]...), nil
+	head[len(head)-1] = ','
+	return append(head, b.Bytes()[1:]...), nil
 }
 
 // DecodeStated reads what Encode and EncodeEvent write, and refuses what DecodeEvent
 // refuses.
-func DecodeStated(data []byte) (Stated, error) {
-	var s Stated
-	o, err := readEvent(data)
-	if err != nil {
-		return s, err
-	}
-	for _, field := range []struct {
-		name string
-		into any
-	}{{"relation", &s.Relation}, {"unit", &s.Unit}, {"group", &s.Group}} {
-		if err := o.optional(field.name, field.into); err != nil {
-			return Stated{}, err
-		}
-	}
+func DecodeStated(data []byte) (s Stated, err error) {
+	e, err := decode(data, []member{{"relation", &s.Relation}, {"unit", &s.Unit}, {"group", &s.Group}})
 	switch {
+	case err != nil:
+		return Stated{}, err
 	case s.Group < 0 || s.Group > MaxGroup:
 		return Stated{}, invalid("event", "group must lie in [1, 2^40]")
 	case len(s.Unit) > MaxUnitBytes:
 		return Stated{}, invalid("event", "unit is longer than %d bytes", MaxUnitBytes)
 	}
-	s.Event, err = o.versioned()
-	return s, err
+	s.Event = e
+	return s, nil
 }
