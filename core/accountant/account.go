@@ -58,18 +58,19 @@ type Result struct {
 // want says which families of bounds to compute, and whether a lower bound too.
 type want struct{ closed, rdp, pld, lower bool }
 
+var wants = map[Method]want{
+	MethodMin:   {closed: true, rdp: true, pld: true},
+	MethodRDP:   {rdp: true},
+	MethodPLD:   {pld: true},
+	MethodQuick: {closed: true, rdp: true},
+}
+
 func wantOf(m Method) (want, error) {
-	switch m {
-	case MethodMin:
-		return want{closed: true, rdp: true, pld: true}, nil
-	case MethodRDP:
-		return want{rdp: true}, nil
-	case MethodPLD:
-		return want{pld: true}, nil
-	case MethodQuick:
-		return want{closed: true, rdp: true}, nil
+	w, known := wants[m]
+	if !known {
+		return w, fmt.Errorf("unknown accountant %q", string(m))
 	}
-	return want{}, fmt.Errorf("unknown accountant %q", string(m))
+	return w, nil
 }
 
 // Epsilon returns the smallest proven epsilon of an event at delta in [0, 1].
@@ -86,7 +87,7 @@ func Epsilon(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, 
 		return Result{}, err
 	}
 	w.lower = true
-	return epsilonBy(e, rel, delta, w)
+	return price(e, rel, question{at: delta}, w)
 }
 
 // Upper is Epsilon without a lower bound, which takes a while.
@@ -95,15 +96,7 @@ func Upper(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	return epsilonBy(e, rel, delta, w)
-}
-
-func epsilonBy(e dp.Event, rel dp.Relation, delta float64, w want) (Result, error) {
-	return once(e, rel, delta, w, func() (Result, error) {
-		r, err := worstSegment(e, rel, func(a *account) ([]bound, error) { return a.epsilon(delta, w) })
-		r.Epsilon, r.Delta = r.Delta, delta
-		return r, err
-	})
+	return price(e, rel, question{at: delta}, w)
 }
 
 // Delta returns the smallest proven delta of an event at epsilon in [0, +Inf).
@@ -116,18 +109,23 @@ func Delta(e dp.Event, rel dp.Relation, epsilon float64, which Method) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
-	return deltaBy(e, rel, epsilon, w)
+	return price(e, rel, question{epsilon, true}, w)
 }
 
-func deltaBy(e dp.Event, rel dp.Relation, epsilon float64, w want) (Result, error) {
-	r, err := worstSegment(e, rel, func(a *account) ([]bound, error) { return a.delta(epsilon, w) })
-	r.Epsilon, r.Delta = epsilon, math.Min(1, r.Delta)
-	return r, err
+// price answers from the recent results, or computes.
+func price(e dp.Event, rel dp.Relation, q question, w want) (Result, error) {
+	return once(e, rel, q, w, func() (Result, error) {
+		r, err := worstSegment(e, rel, q, w)
+		if r.Epsilon, r.Delta = r.Delta, q.at; q.inverse {
+			r.Epsilon, r.Delta = q.at, math.Min(1, r.Epsilon)
+		}
+		return r, err
+	})
 }
 
 // worstSegment evaluates the bounds for every kind of unit and leaves the
 // largest of the smallest in Result.Delta.
-func worstSegment(e dp.Event, rel dp.Relation, bounds func(*account) ([]bound, error)) (Result, error) {
+func worstSegment(e dp.Event, rel dp.Relation, q question, w want) (Result, error) {
 	segments, err := resolveAll(e, rel)
 	if err != nil {
 		return Result{}, err
@@ -138,33 +136,28 @@ func worstSegment(e dp.Event, rel dp.Relation, bounds func(*account) ([]bound, e
 		if err != nil {
 			return Result{}, err
 		}
-		list, err := bounds(a)
+		list, err := a.answer(q, w)
 		if err != nil {
 			return Result{}, err
 		}
-		r := Result{Delta: inf, Method: "none", Bounds: map[string]float64{}}
+		best := least(list)
+		r := Result{Delta: best.value, Method: best.name, Bounds: map[string]float64{}}
 		for _, b := range list {
 			r.Lower = math.Max(r.Lower, b.lower)
-			if math.IsNaN(b.value) || math.IsInf(b.value, 1) {
-				continue
-			}
-			if v, ok := r.Bounds[b.name]; !ok || b.value < v {
-				r.Bounds[b.name] = b.value
-			}
-			if b.order > 0 {
+			if b.order > 0 && b.value < inf {
 				r.Order = b.order
 			}
-			if b.value < r.Delta {
-				r.Delta, r.Method = b.value, b.name
+			if v, ok := r.Bounds[b.name]; b.value < inf && (!ok || b.value < v) {
+				r.Bounds[b.name] = b.value
 			}
 		}
 		if i == 0 {
 			worst = r
 			continue
 		}
-		for name := range worst.Bounds {
-			if v, ok := r.Bounds[name]; ok {
-				worst.Bounds[name] = math.Max(worst.Bounds[name], v)
+		for name, v := range worst.Bounds {
+			if other, ok := r.Bounds[name]; ok {
+				worst.Bounds[name] = math.Max(v, other)
 			} else {
 				delete(worst.Bounds, name)
 			}
@@ -218,28 +211,44 @@ func newAccount(parts []part, rel dp.Relation) (*account, error) {
 	return a, err
 }
 
-// epsilon returns the bounds at delta: basic composition splits delta between
-// the approximate parts (what they need), the randomly stopped ones and the rest
-// (half each, where there are both); the rest composes by each family of bounds.
-func (a *account) epsilon(delta float64, w want) ([]bound, error) {
+// answer returns bounds. Basic composition splits delta between the approximate parts (what
+// they need), the randomly stopped ones and the rest (half each, where there are both); of
+// an epsilon, approximate parts take theirs. The rest composes by each family of bounds.
+func (a *account) answer(q question, w want) (bounds []bound, err error) {
 	if k, ok := a.identicalApproximate(); ok && w.closed {
-		best, _ := k.epsilonAt(delta)
-		return []bound{{name: "kov", value: best}, {name: "closed", value: a.basicApproximate(delta)}}, nil
+		best, _ := q.ask(k)
+		if bounds = []bound{{name: "kov", value: best}}; q.inverse {
+			return bounds, nil
+		}
 	}
-	add, left := 0.0, delta
+	add, left := 0.0, q.at
 	for _, p := range a.approximate {
 		e := p.event.(dp.Approximate)
-		add += p.count * e.Epsilon
-		left -= p.count * e.Delta
+		adds, uses := e.Epsilon, e.Delta
+		if q.inverse {
+			adds, uses = uses, adds
+		}
+		add += p.count * adds
+		left -= p.count * uses
 	}
-	// The subtraction may leave rounding where nothing is left.
-	if left < 0 && left >= -1e-15*delta {
+	// The subtraction may leave rounding: two units in the last place of epsilon, or less
+	// than nothing of delta.
+	switch {
+	case q.inverse && len(a.approximate) > 0:
+		left += 4e-16 * q.at
+	case left < 0 && left >= -1e-15*q.at:
 		left = 0
 	}
-	if left < 0 {
-		return nil, nil
-	}
-	if len(a.stopping) > 0 {
+	switch {
+	case len(a.stopping) == 0:
+	case q.inverse:
+		// The split depends on delta.
+		best := math.Exp(bisect(-745, 0, func(logDelta float64) bool {
+			bounds, err := a.answer(question{at: math.Exp(logDelta)}, w)
+			return err == nil && least(bounds).value <= q.at
+		}))
+		return []bound{{name: "closed", value: best}}, nil
+	case left >= 0:
 		share := left
 		if len(a.rest) > 0 {
 			share = left / 2
@@ -251,21 +260,24 @@ func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 		add += cost
 		left -= share
 	}
-	bounds := a.restBounds(w, epsilonAt(left))
-	for i := range bounds {
-		bounds[i].value += add
+	if left < 0 {
+		return bounds, nil
+	}
+	for _, b := range a.restBounds(w, question{left, q.inverse}) {
+		b.value += add
+		bounds = append(bounds, b)
 	}
 	step := 0.0
 	if w.pld && len(a.stopping) == 0 && !(w.closed && w.rdp && a.settled()) {
 		if p, ok := a.privacyLoss(); ok {
-			var epsilon float64
-			epsilon, step = p.epsilonAt(delta)
-			bounds = append(bounds, bound{name: "pld", value: epsilon})
+			var value float64
+			value, step = q.ask(p)
+			bounds = append(bounds, bound{name: "pld", value: value})
 		}
 	}
-	bounds = append(bounds, a.replacedEpsilon(delta, w)...)
-	if w.lower && (w.pld || w.closed && a.exact()) && len(bounds) > 0 {
-		bounds[0].lower = a.lowerEpsilon(delta, smallest(bounds), step)
+	bounds = append(bounds, a.replaced(q, w)...)
+	if w.lower && !q.inverse && (w.pld || w.closed && a.exact()) && len(bounds) > 0 {
+		bounds[0].lower = a.lowerEpsilon(q.at, least(bounds).value, step)
 	}
 	return bounds, nil
 }
@@ -312,49 +324,13 @@ func (a *account) privacyLoss() (privacyLoss, bool) {
 	return privacyLossOf(append(append([]part(nil), a.rest...), a.approximate...), a)
 }
 
-// delta inverts epsilon: exactly where only the rest and approximate parts are
-// there, by bisection where random stopping makes the split depend on delta.
-func (a *account) delta(epsilon float64, w want) ([]bound, error) {
-	if len(a.stopping) > 0 {
-		best := math.Exp(bisect(-745, 0, func(logDelta float64) bool {
-			bounds, err := a.epsilon(math.Exp(logDelta), w)
-			return err == nil && smallest(bounds) <= epsilon
-		}))
-		return []bound{{name: "closed", value: best}}, nil
-	}
-	if k, ok := a.identicalApproximate(); ok && w.closed {
-		best, _ := k.deltaAt(epsilon)
-		return []bound{{name: "kov", value: best}}, nil
-	}
-	add, left := 0.0, epsilon
-	for _, p := range a.approximate {
-		e := p.event.(dp.Approximate)
-		left -= p.count * e.Epsilon
-		add += p.count * e.Delta
-	}
-	if len(a.approximate) > 0 {
-		// The subtraction may leave rounding: two units in the last place of epsilon.
-		left += 4e-16 * epsilon
-	}
-	if left < 0 {
-		return nil, nil
-	}
-	bounds := a.restBounds(w, deltaAt(left))
-	for i := range bounds {
-		bounds[i].value += add
-	}
-	if w.pld && !(w.closed && w.rdp && a.settled()) {
-		if p, ok := a.privacyLoss(); ok {
-			bounds = append(bounds, bound{name: "pld", value: p.deltaAt(epsilon)})
-		}
-	}
-	return append(bounds, a.replacedDelta(epsilon, w)...), nil
-}
-
-func smallest(bounds []bound) float64 {
-	best := inf
+// least is the smallest bound, +Inf where there is none.
+func least(bounds []bound) bound {
+	best := bound{name: "none", value: inf}
 	for _, b := range bounds {
-		best = math.Min(best, b.value)
+		if b.value < best.value {
+			best = b
+		}
 	}
 	return best
 }
@@ -365,14 +341,6 @@ func (a *account) identicalApproximate() (kov, bool) {
 	}
 	e := a.approximate[0].event.(dp.Approximate)
 	return kov{count: a.approximate[0].count, epsilon: e.Epsilon, delta0: e.Delta}, true
-}
-
-func (a *account) basicApproximate(delta float64) float64 {
-	p := a.approximate[0]
-	if e := p.event.(dp.Approximate); p.count*e.Delta <= delta {
-		return p.count * e.Epsilon
-	}
-	return inf
 }
 
 // stoppingCost shares delta evenly among the randomly stopped selections.

@@ -13,24 +13,26 @@ type loss interface {
 	deltaAt(epsilon float64) (delta, order float64)
 }
 
-// ask is one of the two questions about a loss.
-type ask func(loss) (value, order float64)
-
-func epsilonAt(delta float64) ask {
-	return func(l loss) (float64, float64) { return l.epsilonAt(delta) }
+// question asks for epsilon at a delta or, inverse, for delta at an epsilon.
+type question struct {
+	at      float64
+	inverse bool
 }
 
-func deltaAt(epsilon float64) ask {
-	return func(l loss) (float64, float64) { return l.deltaAt(epsilon) }
+func (q question) ask(l loss) (value, order float64) {
+	if q.inverse {
+		return l.deltaAt(q.at)
+	}
+	return l.epsilonAt(q.at)
 }
 
 // restBounds answers for the parts that have a Rényi curve, by each family of bounds.
-func (a *account) restBounds(w want, question ask) (bounds []bound) {
+func (a *account) restBounds(w want, q question) (bounds []bound) {
 	if len(a.rest) == 0 {
 		return []bound{{name: "closed"}}
 	}
 	add := func(name string, l loss) {
-		value, order := question(l)
+		value, order := q.ask(l)
 		bounds = append(bounds, bound{name: name, value: value, order: order})
 	}
 	if w.closed {

@@ -463,11 +463,11 @@ func (d Doors) added(parts []part, rel dp.Relation) (epsilon, delta amount, err 
 	if err != nil {
 		return epsilon, delta, err
 	}
-	bounds, err := a.epsilon(share, want{closed: true, rdp: true})
+	bounds, err := a.answer(question{at: share}, want{closed: true, rdp: true})
 	if err != nil {
 		return epsilon, delta, err
 	}
-	return epsilon.plus(newAmount(smallest(bounds), 1, false)), delta.plus(newAmount(share, 1, true)), nil
+	return epsilon.plus(newAmount(least(bounds).value, 1, false)), delta.plus(newAmount(share, 1, true)), nil
 }
 
 // size is min(1, scale·R(2)), as a power of two: what is small may use little of the

@@ -14,6 +14,11 @@ import (
 // a Rényi curve may be interpolated between orders. What is given up is sharpness, and
 // little of it.
 
+// atIntegers bounds a curve by its values at whole orders, fewer of them from 32 on.
+func (c curve) atIntegers() curve {
+	return interpolate(32, func(n float64) float64 { return (n - 1) * c(n) })
+}
+
 // forEach calls do for 0 to n−1, side by side where these are many.
 func forEach(n int, do func(i int)) {
 	if n <= manyParts {
@@ -69,36 +74,6 @@ func mergeSums(parts []part) []part {
 	return append(append(out, gaussians...), concentrated...)
 }
 
-// atIntegers bounds a curve by its values at integer orders: for each pair of outputs
-// (α−1)D_α is convex in α and 0 at α = 1, so it lies below the line between two orders.
-// From wholeOrders on the orders grow by a sixteenth.
-func (c curve) atIntegers() curve {
-	known := map[float64]float64{1: 0}
-	scaled := func(n float64) float64 {
-		if k, ok := known[n]; ok {
-			return k
-		}
-		known[n] = (n - 1) * c(n)
-		return known[n]
-	}
-	const wholeOrders = 32
-	return func(alpha float64) float64 {
-		below, above := math.Floor(alpha), math.Ceil(alpha)
-		if alpha > wholeOrders {
-			step := math.Pow(2, math.Floor(math.Log2(alpha))-4)
-			below, above = step*math.Floor(alpha/step), step*math.Ceil(alpha/step)
-		}
-		if below == above {
-			return scaled(below) / (alpha - 1)
-		}
-		w := (alpha - below) / (above - below)
-		if below == 1 {
-			return scaled(above) / (above - 1) // the line through 0
-		}
-		return ((1-w)*scaled(below) + w*scaled(above)) / (alpha - 1)
-	}
-}
-
 // Curve returns upper bounds on epsilon at each delta, and on delta at epsilon 0 (the
 // total variation), of a plan with so many different parts that Epsilon at each would
 // take too long; ok is false for others. The bounds are less sharp than those of
@@ -136,17 +111,17 @@ func Curve(e dp.Event, rel dp.Relation, deltas []float64, which Method) (epsilon
 					here = x
 				}
 			}
-			return math.Min(smallest(bounds), here)
+			return math.Min(least(bounds).value, here)
 		}
 		quick := want{closed: w.closed, rdp: true}
 		for i, delta := range deltas {
-			bounds, err := a.epsilon(delta, quick)
+			bounds, err := a.answer(question{at: delta}, quick)
 			if err != nil {
 				return nil, 0, false, err
 			}
 			epsilons[i] = math.Max(epsilons[i], best(bounds, func(d tail) float64 { return d.epsilonAt(math.Log(delta)) }))
 		}
-		bounds, err := a.delta(0, quick)
+		bounds, err := a.answer(question{inverse: true}, quick)
 		if err != nil {
 			return nil, 0, false, err
 		}

@@ -148,8 +148,8 @@ func (p privacyLoss) epsilonAt(delta float64) (epsilon, step float64) {
 	return epsilon, step
 }
 
-// deltaAt is the delta at epsilon of the worse direction.
-func (p privacyLoss) deltaAt(epsilon float64) float64 {
+// deltaAt is the delta at epsilon of the worse direction; it names no step.
+func (p privacyLoss) deltaAt(epsilon float64) (delta, step float64) {
 	guess, _ := p.curve.deltaAt(epsilon)
 	guess = math.Max(guess, 1e-300)
 	worst := math.Inf(-1)
@@ -170,7 +170,7 @@ func (p privacyLoss) deltaAt(epsilon float64) float64 {
 		}, func(float64) float64 { return 1e-3 })
 		worst = math.Max(worst, l)
 	}
-	return math.Min(1, math.Exp(worst))
+	return math.Min(1, math.Exp(worst)), 0
 }
 
 // firstStep is the step of the coarsest lattice: a small part of a rough epsilon.

@@ -64,7 +64,7 @@ func TestEpsilonIsNeverNegativeOrNaN(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvent(2).Draw(t, "event")
 		delta := math.Pow(10, rapid.Float64Range(-12, -1).Draw(t, "log10 delta"))
-		r, err := epsilonBy(e, addRemove, delta, want{closed: true, rdp: true})
+		r, err := price(e, addRemove, question{at: delta}, want{closed: true, rdp: true})
 		if err != nil || !(r.Epsilon >= 0) || r.Delta != delta {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -83,7 +83,7 @@ func TestDeltaInvertsEpsilon(t *testing.T) {
 		e := anyEvent(1).Draw(t, "event")
 		delta := math.Pow(10, rapid.Float64Range(-10, -2).Draw(t, "log10 delta"))
 		for _, w := range []want{{rdp: true}, {closed: true, rdp: true}} {
-			r, err := epsilonBy(e, addRemove, delta, w)
+			r, err := price(e, addRemove, question{at: delta}, w)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestDeltaInvertsEpsilon(t *testing.T) {
 				// Each of them gives a valid bound; of 200,000 draws the worst was 3.9 times.
 				most *= 16
 			}
-			d, err := deltaBy(e, addRemove, r.Epsilon, w)
+			d, err := price(e, addRemove, question{r.Epsilon, true}, w)
 			if err != nil || !(d.Delta >= 0) || d.Delta > most {
 				t.Fatalf("%+v: epsilon %v at delta %v has delta %v, %v", w, r.Epsilon, delta, d.Delta, err)
 			}

@@ -64,6 +64,15 @@ func curveOf(parts []part, rel dp.Relation) (curve, error) {
 	}, nil
 }
 
+// wholeCurve is the curve of an event that is taken apart.
+func wholeCurve(e dp.Event, rel dp.Relation) (curve, error) {
+	parts, err := flatten(e, rel)
+	if err != nil {
+		return nil, err
+	}
+	return curveOf(parts, rel)
+}
+
 func unbounded(float64) float64 { return inf }
 
 // eventCurve is the curve of one use of a flattened event.
@@ -119,25 +128,16 @@ func zcdpCurve(rho float64) curve {
 //	(α−1)R'(α) <= ln(1 + γ² C(α,2) min{4(e^R(2) − 1), e^R(2) min{2, (e^R(∞) − 1)²}}
 //	              + Σ_{j=3..α} γ^j C(α,j) e^((j−1)R(j)) min{2, (e^R(∞) − 1)^j})
 //
-// Between integers (α−1)R'(α), which is convex and 0 at α=1, is interpolated.
 // The smaller of this and the unsampled curve counts.
 func fixedSizeCurve(e dp.FixedSizeSampled, rel dp.Relation) (curve, error) {
-	parts, err := flatten(e.Event, rel)
-	if err != nil {
-		return nil, err
-	}
-	base, err := curveOf(parts, rel)
+	base, err := wholeCurve(e.Event, rel)
 	if err != nil {
 		return nil, err
 	}
 	logRate := math.Log(float64(e.SampleSize)) - math.Log(float64(e.SourceSize))
 	logPure := math.Log(math.Expm1(pureSum(e.Event, rel)))
 	cap := func(j float64) float64 { return math.Min(math.Ln2, j*logPure) }
-	known := map[float64]float64{1: 0}
-	atInteger := func(n float64) float64 {
-		if k, ok := known[n]; ok {
-			return k
-		}
+	amplified := interpolate(maxSumOrder, func(n float64) float64 {
 		s := newLogSum()
 		logBinomial := math.Log(n)
 		for j := 2.0; j <= n; j++ {
@@ -148,23 +148,43 @@ func fixedSizeCurve(e dp.FixedSizeSampled, rel dp.Relation) (curve, error) {
 			}
 			s.add(j*logRate + logBinomial + term)
 		}
-		known[n] = softplus(s.value())
-		return known[n]
-	}
+		return softplus(s.value())
+	})
 	return func(alpha float64) float64 {
 		plain := base(alpha)
 		if alpha > maxSumOrder || math.IsInf(plain, 1) {
 			return plain
 		}
-		below := math.Floor(alpha)
-		w := alpha - below
-		k := atInteger(below)
-		if w > 0 {
-			k = (1-w)*k + w*atInteger(below+1)
+		if r := amplified(alpha); !math.IsNaN(r) {
+			return math.Min(plain, atLeastTiny(r))
 		}
-		if math.IsNaN(k) {
-			return plain
-		}
-		return math.Min(plain, atLeastTiny(k/(alpha-1)))
+		return plain
 	}, nil
+}
+
+// interpolate is a bound on a curve by (n−1)·R(n) at whole orders n: for each pair of outputs
+// (α−1)·D_α is convex in α and 0 at α = 1, so it lies below the line between two orders.
+// Beyond an order the distances grow by a sixteenth.
+func interpolate(beyond float64, scaled func(n float64) float64) curve {
+	known := map[float64]float64{1: 0}
+	at := func(n float64) float64 {
+		k, ok := known[n]
+		if !ok {
+			k = scaled(n)
+			known[n] = k
+		}
+		return k
+	}
+	return func(alpha float64) float64 {
+		step := 1.0
+		if alpha > beyond {
+			step = math.Pow(2, math.Floor(math.Log2(alpha))-4)
+		}
+		below := step * math.Floor(alpha/step)
+		k := at(below)
+		if w := (alpha - below) / step; w > 0 {
+			k = (1-w)*k + w*at(below+step)
+		}
+		return k / (alpha - 1)
+	}
 }

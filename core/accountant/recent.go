@@ -10,25 +10,25 @@ import (
 // recent keeps results, by all that they depend on: one job asks for the cost of
 // the same event where it is planned, foretold, charged and stated, and runs that are
 // compared differ by their seeds alone. Nothing of it depends on data.
-var recent = memo[question, Result]{most: 256}
+var recent = memo[asked, Result]{most: 256}
 
-// question is what a result depends on; event is its one spelling as JSON, in which
+// asked is what a result depends on; event is its one spelling as JSON, in which
 // numbers are exact.
-type question struct {
+type asked struct {
 	event string
 	rel   dp.Relation
-	delta float64
-	want  want
+	question
+	want want
 }
 
 // once answers from the recent results, or computes and keeps.
-func once(e dp.Event, rel dp.Relation, delta float64, w want, compute func() (Result, error)) (Result, error) {
+func once(e dp.Event, rel dp.Relation, q question, w want, compute func() (Result, error)) (Result, error) {
 	text, err := dp.EncodeEvent(e)
-	if err != nil || len(text) > 1<<16 || math.IsNaN(delta) {
+	if err != nil || len(text) > 1<<16 || math.IsNaN(q.at) {
 		// Not an event, for compute to say why, or too long to keep; NaN is no key of a map.
 		return compute()
 	}
-	r, err := recent.get(question{string(text), rel, delta, w}, compute)
+	r, err := recent.get(asked{string(text), rel, q, w}, compute)
 	r.Bounds = maps.Clone(r.Bounds)
 	return r, err
 }

@@ -109,63 +109,44 @@ func (a *account) unsampled() (*account, bool) {
 	return plain, err == nil
 }
 
-// replacedEpsilon are the bounds of sampled plans of a replaced unit beside those of
-// their curves: removing the old unit and adding the new one, and doing without the
+// replaced are the bounds of sampled plans of a replaced unit beside those of their
+// curves: removing the old unit and adding the new one, and doing without the
 // amplification.
-func (a *account) replacedEpsilon(delta float64, w want) []bound {
-	if delta <= 0 {
-		return nil
-	}
-	return a.replaced(w, func(a *account, w want) ([]bound, error) { return a.epsilon(delta, w) }, func(side *account, w want) []bound {
-		name, order := "", 0.0
-		epsilon, _, err := Group(2, delta, func(d float64) (float64, error) {
-			bounds, err := side.epsilon(d, w)
-			best := inf
-			for _, b := range bounds {
-				if b.value < best {
-					best, name, order = b.value, b.name, b.order
-				}
-			}
-			return best, err
-		}, func(d float64) (float64, error) {
-			e, _ := side.curve.epsilonAt(d)
-			return e, nil
-		})
-		if err != nil || math.IsInf(epsilon, 1) {
-			return nil
-		}
-		return []bound{{name: "group_" + name, value: epsilon, order: order}}
-	})
-}
-
-func (a *account) replacedDelta(epsilon float64, w want) []bound {
-	return a.replaced(w, func(a *account, w want) ([]bound, error) { return a.delta(epsilon, w) }, func(side *account, w want) (out []bound) {
-		bounds, err := side.delta(epsilon/2, w)
-		if err != nil {
-			return nil
-		}
-		for _, b := range bounds {
-			out = append(out, bound{name: "group_" + b.name, value: GroupDelta(2, epsilon, b.value), order: b.order})
-		}
-		return out
-	})
-}
-
-// replaced are the bounds of both sides, and those without sampling.
-func (a *account) replaced(w want, bounds func(*account, want) ([]bound, error), ofSides func(*account, want) []bound) (out []bound) {
+func (a *account) replaced(q question, w want) (out []bound) {
 	plain, ok := a.unsampled()
-	if !ok {
+	if !ok || !q.inverse && q.at <= 0 {
 		return nil
 	}
 	w.lower = false
 	if side, ok := a.oneSided(); ok {
-		out = ofSides(side, w)
+		out = side.twice(q, w)
 		w.pld = w.pld && !w.closed // a closed form of what is not sampled will do
 	}
 	w.rdp = false // the curve is never above
-	more, err := bounds(plain, w)
-	if err != nil {
+	more, _ := plain.answer(q, w)
+	return append(out, more...)
+}
+
+// twice are the bounds of two changes, one after the other.
+func (a *account) twice(q question, w want) (out []bound) {
+	if q.inverse {
+		bounds, _ := a.answer(question{q.at / 2, true}, w)
+		for _, b := range bounds {
+			out = append(out, bound{name: "group_" + b.name, value: GroupDelta(2, q.at, b.value), order: b.order})
+		}
 		return out
 	}
-	return append(out, more...)
+	var best bound
+	epsilon, _, err := Group(2, q.at, func(d float64) (float64, error) {
+		bounds, err := a.answer(question{at: d}, w)
+		best = least(bounds)
+		return best.value, err
+	}, func(d float64) (float64, error) {
+		e, _ := a.curve.epsilonAt(d)
+		return e, nil
+	})
+	if err != nil || math.IsInf(epsilon, 1) {
+		return nil
+	}
+	return []bound{{name: "group_" + best.name, value: epsilon, order: best.order}}
 }

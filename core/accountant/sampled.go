@@ -139,18 +139,22 @@ func sampledLogQuadrature(q, sigma, alpha float64) float64 {
 		x := lo + float64(i)*step
 		y := (x - 0.5) / sigma / sigma
 		w := x / sigma
-		s.add(logBernoulliGap(logQ, q, y, alpha) - 0.5*w*w)
+		s.add(logPowerGap(logQ, q, y, alpha) - 0.5*w*w)
 	}
 	norm := math.Log(step/sigma) - 0.5*math.Log(2*math.Pi)
 	return softplus(s.value() + norm)
 }
 
-// logBernoulliGap is ln((1+u)^α − 1 − αu) with u = q(e^y − 1), a number >= 0.
-func logBernoulliGap(logQ, q, y, alpha float64) float64 {
+// logPowerGap is ln((1+u)^β − 1 − βu) with u = q(e^y − 1) and β > 1 or β < 0: of a number
+// that is never negative, without cancelling for small u.
+func logPowerGap(logQ, q, y, beta float64) float64 {
 	var u, logU float64 // logU = ln|u|
 	if y > 40 {
-		if logU = logQ + y; logU > 40 {
-			return logSub(alpha*logAdd(0, logU), logAdd(0, math.Log(alpha)+logU))
+		switch logU = logQ + y; {
+		case logU > 40 && beta < 0:
+			return math.Log(-beta) + logU
+		case logU > 40:
+			return logSub(beta*logAdd(0, logU), logAdd(0, math.Log(beta)+logU))
 		}
 		u = math.Exp(logU)
 	} else {
@@ -160,18 +164,18 @@ func logBernoulliGap(logQ, q, y, alpha float64) float64 {
 		}
 		u, logU = q*z, logQ+math.Log(math.Abs(z))
 	}
-	if math.Abs(alpha*u) < 0.03 && math.Abs(u) < 0.03 {
-		// Σ_{k>=2} C(α,k) u^k relative to its first term; expm1 would cancel.
+	if math.Abs(beta*u) < 0.03 && math.Abs(u) < 0.03 {
+		// Σ_{k>=2} C(β,k) u^k relative to its first term; expm1 would cancel.
 		sum, term := 1.0, 1.0
 		for k := 2.0; k < 12; k++ {
-			term *= (alpha - k) / (k + 1) * u
+			term *= (beta - k) / (k + 1) * u
 			sum += term
 		}
-		return math.Log(alpha*(alpha-1)/2) + 2*logU + math.Log(sum)
+		return math.Log(beta*(beta-1)/2) + 2*logU + math.Log(sum)
 	}
-	power := alpha * math.Log1p(u)
+	power := beta * math.Log1p(u)
 	if power > 40 {
-		return logSub(power, math.Log1p(alpha*u))
+		return logSub(power, math.Log1p(beta*u))
 	}
-	return math.Log(math.Expm1(power) - alpha*u)
+	return math.Log(math.Expm1(power) - beta*u)
 }

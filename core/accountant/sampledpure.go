@@ -126,41 +126,14 @@ func sampledCurve(e dp.PoissonSampled, rel dp.Relation) (curve, error) {
 	}, nil
 }
 
-// logPowerGap is ln[(1+u)^β − 1 − βu] for u = q(e^y − 1) and β > 1 or β < 0: a number
-// that is never negative, without cancelling for small u.
-func logPowerGap(q, y, beta float64) float64 {
-	if beta > 1 {
-		return logBernoulliGap(math.Log(q), q, y, beta)
-	}
-	u := q * math.Expm1(y)
-	switch {
-	case u == 0:
-		return math.Inf(-1)
-	case math.IsInf(u, 1):
-		return math.Log(-beta) + math.Log(q) + y
-	case math.Abs(beta*u) < 0.03 && math.Abs(u) < 0.03:
-		sum, term := 1.0, 1.0
-		for k := 2.0; k < 12; k++ {
-			term *= (beta - k) / (k + 1) * u
-			sum += term
-		}
-		return math.Log(beta*(beta-1)/2) + 2*math.Log(math.Abs(u)) + math.Log(sum)
-	}
-	power := beta * math.Log1p(u)
-	if power > 40 {
-		return logAdd(power, math.Log(math.Max(0, -1-beta*u)))
-	}
-	return math.Log(math.Expm1(power) - beta*u)
-}
-
 // sampledAtoms is the divergence of order alpha of the sampled pair of a law of atoms.
 func sampledAtoms(q, alpha float64, atoms []atom) float64 {
-	worst := 0.0
+	worst, logQ := 0.0, math.Log(q)
 	for _, beta := range []float64{alpha, 1 - alpha} {
 		s := newLogSum()
 		for _, x := range atoms {
 			if x.mass > 0 {
-				s.add(math.Log(x.mass) - x.loss + logPowerGap(q, x.loss, beta))
+				s.add(math.Log(x.mass) - x.loss + logPowerGap(logQ, q, x.loss, beta))
 			}
 		}
 		worst = math.Max(worst, softplus(s.value())/(alpha-1))
@@ -202,17 +175,17 @@ func sampledLaplace(q, epsilon, alpha float64) float64 {
 		return inf
 	}
 	nodes, weights := legendreNodes()
-	worst := 0.0
+	worst, logQ := 0.0, math.Log(q)
 	width := 2 * epsilon / panels
 	for _, beta := range []float64{alpha, 1 - alpha} {
 		s := newLogSum()
-		s.add(-epsilon - math.Ln2 + logPowerGap(q, epsilon, beta))
-		s.add(-math.Ln2 + logPowerGap(q, -epsilon, beta))
+		s.add(-epsilon - math.Ln2 + logPowerGap(logQ, q, epsilon, beta))
+		s.add(-math.Ln2 + logPowerGap(logQ, q, -epsilon, beta))
 		for i := range int(panels) {
 			a := -epsilon + float64(i)*width
 			for j, x := range nodes {
 				loss := a + x*width
-				s.add(math.Log(weights[j]*width/4) - (loss+epsilon)/2 + logPowerGap(q, loss, beta))
+				s.add(math.Log(weights[j]*width/4) - (loss+epsilon)/2 + logPowerGap(logQ, q, loss, beta))
 			}
 		}
 		worst = math.Max(worst, softplus(s.value())/(alpha-1))
@@ -236,19 +209,11 @@ var legendreNodes = func() func() (x, w []float64) {
 // (Mironov, arXiv:1702.07476, Proposition 11), with R the output without the unit and
 // any p > 1.
 func replacedCurve(e dp.PoissonSampled) (curve, error) {
-	whole, err := flatten(e.Event, dp.ReplaceOne)
+	plain, err := wholeCurve(e.Event, dp.ReplaceOne)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := curveOf(whole, dp.ReplaceOne)
-	if err != nil {
-		return nil, err
-	}
-	sides, err := flatten(dp.PoissonSampled{Rate: e.Rate, Event: e.OneSided}, dp.AddOrRemoveOne)
-	if err != nil {
-		return nil, err
-	}
-	side, err := curveOf(sides, dp.AddOrRemoveOne)
+	side, err := wholeCurve(dp.PoissonSampled{Rate: e.Rate, Event: e.OneSided}, dp.AddOrRemoveOne)
 	if err != nil {
 		return nil, err
 	}

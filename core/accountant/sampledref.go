@@ -68,8 +68,8 @@ func (r *sampledReference) needs(n amount, delta float64) float64 {
 		if err != nil {
 			return inf, err
 		}
-		bounds, err := a.epsilon(delta, want{closed: true, rdp: true, pld: true})
-		return smallest(bounds), err
+		bounds, err := a.answer(question{at: delta}, want{closed: true, rdp: true, pld: true})
+		return least(bounds).value, err
 	})
 	if err != nil {
 		return inf

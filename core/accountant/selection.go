@@ -45,11 +45,11 @@ func selectCurve(e dp.Select, rel dp.Relation) (curve, error) {
 		extra = func(alpha float64) float64 { return once + math.Log(runs.Mean)/(alpha-1) }
 	case dp.PoissonRuns:
 		extra = func(alpha float64) float64 {
-			bounds, err := run.delta(math.Log1p(1/(alpha-1)), want{closed: true, rdp: true})
+			bounds, err := run.answer(question{math.Log1p(1 / (alpha - 1)), true}, want{closed: true, rdp: true})
 			if err != nil {
 				return inf
 			}
-			return runs.Mean*smallest(bounds) + math.Max(0, math.Log(runs.Mean))/(alpha-1)
+			return runs.Mean*least(bounds).value + math.Max(0, math.Log(runs.Mean))/(alpha-1)
 		}
 	case dp.RandomStopping:
 		return unbounded, nil
@@ -128,11 +128,11 @@ func stoppingEpsilon(e dp.Event, s dp.RandomStopping, rel dp.Relation, delta, mo
 	}
 	if delta > s.Delta2 {
 		delta1 := stoppingDelta1(mostRuns, delta, s.Delta2)
-		bounds, err := run.epsilon(delta1, want{closed: true, rdp: true})
+		bounds, err := run.answer(question{at: delta1}, want{closed: true, rdp: true})
 		if err != nil {
 			return 0, err
 		}
-		best = math.Min(best, 3*smallest(bounds)+3*math.Sqrt(2*delta1))
+		best = math.Min(best, 3*least(bounds).value+3*math.Sqrt(2*delta1))
 	}
 	return best, nil
 }
