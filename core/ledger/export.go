@@ -19,13 +19,8 @@ type exportHeader struct {
 	// KeyID tells whether two ledgers have the same secret, and nothing about it.
 	KeyID string `json:"key_id"`
 	// Secret is there only when it was asked for.
-	Secret string                `json:"secret,omitempty"`
-	Heads  map[string]exportHead `json:"heads"`
-}
-
-type exportHead struct {
-	Seq  int64 `json:"seq"`
-	Hash Hash  `json:"hash"`
+	Secret string          `json:"secret,omitempty"`
+	Heads  map[string]Head `json:"heads"`
 }
 
 // Export describes what was written.
@@ -48,11 +43,11 @@ func (l *Ledger) Export(ctx context.Context, w io.Writer, what Export) (map[stri
 	if err != nil {
 		return nil, err
 	}
-	header := exportHeader{Version: exportVersion, KeyID: keyID(secret), Heads: map[string]exportHead{}}
+	heads := map[string]Head{}
+	header := exportHeader{Version: exportVersion, KeyID: keyID(secret), Heads: heads}
 	if what.WithSecret {
 		header.Secret = hex.EncodeToString(secret)
 	}
-	heads := map[string]Head{}
 	var all []Record
 	for _, name := range what.Datasets {
 		if _, twice := heads[name]; twice {
@@ -64,7 +59,6 @@ func (l *Ledger) Export(ctx context.Context, w io.Writer, what Export) (map[stri
 		}
 		last := records[len(records)-1]
 		heads[name] = Head{Seq: last.Seq, Hash: last.Hash}
-		header.Heads[name] = exportHead{last.Seq, last.Hash}
 		all = append(all, records...)
 	}
 	out := json.NewEncoder(w)

@@ -46,49 +46,36 @@ type Located interface {
 // there. It comes with ErrRefused.
 var ErrContradicted = errors.New("the ledger is not as this machine has seen it")
 
-// ContradictedError reports how a ledger contradicts the head that this machine stored.
-type ContradictedError struct {
-	Dataset string // "": the ledger as a whole
-	Reason  string
+// faultError is a fault of a log or its store, with what to do about it.
+type faultError struct {
+	text string
+	is   []error
+	hint string
 }
 
-func (e *ContradictedError) Error() string {
-	if e.Dataset == "" {
-		return fmt.Sprintf("%v: %s", ErrContradicted, e.Reason)
-	}
-	return fmt.Sprintf("data set %q: %v: %s", e.Dataset, ErrContradicted, e.Reason)
-}
+func (e *faultError) Error() string   { return e.text }
+func (e *faultError) Hint() string    { return e.hint }
+func (e *faultError) Unwrap() []error { return e.is }
 
-// Hint returns how to continue.
-func (e *ContradictedError) Hint() string {
-	return "restore the newest ledger (a backup, or pawl ledger import of an export with its secret); to continue with the present one, give a reason: pawl ledger reconcile --reason WHY"
-}
-
-// Unwrap makes both errors.Is(err, ErrContradicted) and ErrRefused true.
-func (e *ContradictedError) Unwrap() []error { return []error{ErrContradicted, ErrRefused} }
-
+// contradicted is a ledger that contradicts the head that this machine stored, as a whole where
+// dataset is "". It wraps ErrContradicted and ErrRefused.
 func contradicted(dataset, format string, args ...any) error {
-	return &ContradictedError{Dataset: dataset, Reason: fmt.Sprintf(format, args...)}
-}
-
-// codeError is a head whose authentication code is wrong or missing.
-type codeError struct {
-	dataset string
-	what    string
-}
-
-func (e *codeError) Error() string {
-	if e.dataset == "" {
-		return fmt.Sprintf("%v: %s", ErrBroken, e.what)
+	text := fmt.Sprintf("%v: %s", ErrContradicted, fmt.Sprintf(format, args...))
+	if dataset != "" {
+		text = fmt.Sprintf("data set %q: %s", dataset, text)
 	}
-	return fmt.Sprintf("%v: data set %q: %s", ErrBroken, e.dataset, e.what)
+	return &faultError{text, []error{ErrContradicted, ErrRefused},
+		"restore the newest ledger (a backup, or pawl ledger import of an export with its secret); to continue with the present one, give a reason: pawl ledger reconcile --reason WHY"}
 }
 
-func (e *codeError) Hint() string {
-	return "restore the newest backup; if an older version of pawl wrote to this ledger, record that: pawl ledger reconcile --reason WHY, and use one version"
+// miscoded is a head whose authentication code is wrong or missing. It wraps ErrBroken.
+func miscoded(dataset, what string) error {
+	if dataset != "" {
+		what = fmt.Sprintf("data set %q: %s", dataset, what)
+	}
+	return &faultError{fmt.Sprintf("%v: %s", ErrBroken, what), []error{ErrBroken},
+		"restore the newest backup; if an older version of pawl wrote to this ledger, record that: pawl ledger reconcile --reason WHY, and use one version"}
 }
-
-func (e *codeError) Unwrap() error { return ErrBroken }
 
 // Missing refuses to begin a new ledger at an address where another one stood. It is
 // asked where there is no ledger, before one is made; nil heads know nothing.

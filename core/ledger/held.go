@@ -69,8 +69,7 @@ type Reconciliation struct {
 // SeenHead is a head that the second place held.
 type SeenHead struct {
 	Ledger string `json:"ledger"`
-	Seq    int64  `json:"seq"`
-	Hash   Hash   `json:"hash"`
+	Head
 }
 
 // reconcileBody is the body of a record. What it says of the data set counts where
@@ -189,7 +188,7 @@ func (t *txn) faults(known string, before Seen) (map[string]reconcileBody, error
 			}
 			if !s.holds(head) {
 				b := out[name]
-				b.Seen = append(b.Seen, SeenHead{id, head.Seq, head.Hash})
+				b.Seen = append(b.Seen, SeenHead{id, head})
 				out[name] = b
 			}
 		}

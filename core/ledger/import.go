@@ -54,7 +54,7 @@ func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 	var out []Imported
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.restores(header) {
+	if header.restores(l.heads) {
 		l.self.accepting = true
 		defer func() { l.self.accepting = false }()
 	}
@@ -202,22 +202,20 @@ func MayRestore(r io.Reader, heads Heads) error {
 	if err != nil {
 		return err
 	}
-	if heads != nil && header.Secret != "" {
-		if known, err := heads.Known(); err == nil && known == header.KeyID {
-			return nil
-		}
+	if header.restores(heads) {
+		return nil
 	}
 	return Missing(heads)
 }
 
 // restores reports whether an import puts back the ledger that was last seen at the
 // address, its secret included.
-func (l *Ledger) restores(header exportHeader) bool {
-	if l.heads == nil || header.Secret == "" {
+func (h exportHeader) restores(heads Heads) bool {
+	if heads == nil || h.Secret == "" {
 		return false
 	}
-	known, err := l.heads.Known()
-	return err == nil && known == header.KeyID
+	known, err := heads.Known()
+	return err == nil && known == h.KeyID
 }
 
 // readExport reads and verifies a whole export.
@@ -265,7 +263,7 @@ func readExport(r io.Reader) (header exportHeader, logs map[string]*importedLog,
 		return header, nil, invalid("the file is empty, not an export of a ledger")
 	}
 	for name, want := range header.Heads {
-		if got := logs[name].head; got.Seq != want.Seq || got.Hash != want.Hash || got.Seq == 0 {
+		if got := logs[name].head; got != want || got.Seq == 0 {
 			return header, nil, fmt.Errorf("%w: data set %q: the export was cut: it holds %d of %d records", ErrBroken, name, got.Seq, want.Seq)
 		}
 	}

@@ -181,7 +181,7 @@ func (t *txn) same() error {
 		t.uncoded = "its authentication codes were taken away"
 	}
 	if t.uncoded != "" && !t.l.self.accepting {
-		return &codeError{"", t.uncoded}
+		return miscoded("", t.uncoded)
 	}
 	return nil
 }
@@ -250,9 +250,9 @@ func (t *txn) checkCode(s *state) error {
 	case err != nil:
 		return err
 	case mac == nil:
-		return &codeError{s.name, "the authentication code of its head is missing"}
+		return miscoded(s.name, "the authentication code of its head is missing")
 	case !hmac.Equal(mac, code(t.l.self.secret, s.name, s.head)):
-		return &codeError{s.name, fmt.Sprintf("the authentication code of its head, record %d, is wrong", s.head.Seq)}
+		return miscoded(s.name, fmt.Sprintf("the authentication code of its head, record %d, is wrong", s.head.Seq))
 	}
 	return nil
 }

@@ -77,60 +77,40 @@ func (t *txn) recognise(s *state, found []*identity.Print) (matches []Match, err
 	if len(found) == 0 {
 		return nil, nil
 	}
-	names, err := t.Names()
-	if err != nil {
-		return nil, err
-	}
-	for _, other := range names {
-		if other == s.name {
-			continue
-		}
-		known, err := t.prints(other)
-		if err != nil {
-			return nil, err
-		}
-		if len(known) == 0 {
-			continue
+	err = t.others(s.name, func(other string) error {
+		kept, err := t.Prints(other)
+		if err != nil || len(kept) == 0 {
+			return err
 		}
 		o, err := t.load(other)
-		if err != nil {
-			return nil, err
-		}
-		if o.public {
-			continue
+		if err != nil || o.public {
+			return err
 		}
 		m := Match{Dataset: other, Accepted: slices.ContainsFunc(s.different, about(other)) || s.name != "" && slices.ContainsFunc(o.different, about(s.name))}
-		for _, k := range known {
-			for _, f := range found {
-				m.Likeness = max(m.Likeness, identity.Alike(k, f))
-			}
+		if m.Likeness, err = identity.Kept(kept).Alike(found); err != nil {
+			return unreadable(other, err)
 		}
 		if m.Likeness != identity.Different {
 			matches = append(matches, m)
 		}
-	}
-	return matches, nil
+		return nil
+	})
+	return matches, err
 }
 
-// prints reads what is kept of a data set. A print that cannot be read is an error: what it would recognise could
-// pass unseen.
-func (t *txn) prints(dataset string) ([]*identity.Print, error) {
-	kept, err := t.Prints(dataset)
-	if err != nil {
-		return nil, err
-	}
-	prints := make([]*identity.Print, 0, len(kept))
-	for _, b := range kept {
-		if identity.IsWritings(b) {
-			continue
+// others calls fn for each data set but one, until it returns an error.
+func (t *txn) others(name string, fn func(other string) error) error {
+	names, err := t.Names()
+	for _, other := range names {
+		if err == nil && other != name {
+			err = fn(other)
 		}
-		p, err := identity.Unmarshal(b)
-		if err != nil {
-			return nil, fmt.Errorf("%w: a print of data set %q: %w", ErrStore, dataset, err)
-		}
-		prints = append(prints, p)
 	}
-	return prints, nil
+	return err
+}
+
+func unreadable(dataset string, err error) error {
+	return fmt.Errorf("%w: what is kept to recognise data set %q: %w", ErrStore, dataset, err)
 }
 
 // keep adds the prints that are new.
@@ -175,18 +155,16 @@ func RefuseMatch(name string, m Match) error {
 		Advice: fmt.Sprintf("if they are the same: --same-as %s, which charges that budget; if not: --different --reason WHY, which the ledger and every statement keep", quote(m.Dataset))}
 }
 
-// recorded compares the print of a kind that was found with those that are kept of the data set: same says that it is
-// one of them, others that there are some and it is none.
+// recorded is identity.Kept.Recorded for the data set.
 func (t *txn) recorded(s *state, found []*identity.Print, kind identity.Kind) (same, others bool, err error) {
-	i := slices.IndexFunc(found, func(p *identity.Print) bool { return p.Kind == kind })
-	if i < 0 {
-		return false, false, nil
+	kept, err := t.Prints(s.name)
+	if err != nil {
+		return false, false, err
 	}
-	kept, err := t.prints(s.name)
-	for _, k := range kept {
-		same, others = same || k.Kind == kind && k.Identity == found[i].Identity, others || k.Kind == kind
+	if same, others, err = identity.Kept(kept).Recorded(found, kind); err != nil {
+		return false, false, unreadable(s.name, err)
 	}
-	return same, others && !same, err
+	return same, others, nil
 }
 
 // writings are how the rows of a request write the identifiers of their units, nil where nobody tells by them.
@@ -197,10 +175,8 @@ func (q *Request) writings(s *state) *identity.Writings {
 	return sealed.WritingsOf(q.Rows)
 }
 
-// written compares how the rows of a request write the identifiers of their units with how
-// earlier ones did. It returns "" where nobody is written in another way, so that every
-// unit has the place that it had, and else a name for the assignment that the new writing
-// is: who is written anew is another unit, and what was charged to either adds up.
+// written is a name for the assignment that a new way of writing the identifiers of units is, "" where nobody is
+// written in another way than before. What was charged to either writing adds up.
 func (t *txn) written(s *state, w *identity.Writings) (string, error) {
 	if w == nil {
 		return "", nil
@@ -209,18 +185,12 @@ func (t *txn) written(s *state, w *identity.Writings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	own := w.Identity()
-	for _, b := range kept {
-		if !identity.IsWritings(b) {
-			continue
-		}
-		known, err := identity.UnmarshalWritings(b)
-		if err != nil {
-			return "", fmt.Errorf("%w: the stored hashes of identifiers of data set %q: %w", ErrStore, s.name, err)
-		}
-		if !known.Agree(w) {
-			return hex.EncodeToString(own[:8]), nil
-		}
+	rewritten, err := identity.Kept(kept).Rewritten(w)
+	switch own := w.Identity(); {
+	case err != nil:
+		return "", unreadable(s.name, err)
+	case rewritten:
+		return hex.EncodeToString(own[:8]), nil
 	}
 	return "", nil
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -216,18 +217,10 @@ func (q *Request) check() (a askedBudget, event json.RawMessage, err error) {
 	if event, err = dp.EncodeEvent(q.Event); err != nil {
 		return a, nil, invalid("%v", err)
 	}
-	for _, part := range []struct {
-		name, text string
-		to         *Amount
-	}{{"epsilon", q.Epsilon, &a.epsilon}, {"delta", q.Delta, &a.delta}} {
-		if part.text == "" {
-			continue
-		}
-		if *part.to, err = ParseAmount(part.text); err != nil {
-			return a, nil, fmt.Errorf("%s: %w", part.name, err)
-		}
+	if a.epsilon, err = named("epsilon", cmp.Or(q.Epsilon, "0")); err == nil {
+		a.delta, err = named("delta", cmp.Or(q.Delta, "0"))
 	}
-	return a, event, nil
+	return a, event, err
 }
 
 // matches refuses a use under other terms than the budget's.
@@ -282,8 +275,12 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 	case digest == s.digest:
 		return nil
 	}
-	if err := t.checkOthers(s.name, digest); err != nil {
+	// A new name must not bring a new budget.
+	if other, err := t.holder(s.name, digest); err != nil {
 		return err
+	} else if other != "" {
+		return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("the same bytes are registered as the sensitive data set %q", other),
+			Advice: fmt.Sprintf("use that name (dataset: %s in the schema); its steward can raise the budget: pawl ledger grant %s --epsilon E --reason WHY", other, quote(other))}
 	}
 	if s.digest.IsZero() {
 		return t.append(s, KindRegister, registerBody{Unit: q.Unit, RowsPerUnit: q.RowsPerUnit,
@@ -304,27 +301,30 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 	return t.append(s, KindUpdateDigest, digestBody{Digest: digest})
 }
 
-// checkOthers refuses bytes that a sensitive data set of another name has, or
-// once had: a new name must not bring a new budget.
-func (t *txn) checkOthers(name string, digest Hash) error {
-	names, err := t.Names()
-	if err != nil {
-		return err
-	}
-	for _, other := range names {
-		if other == name {
-			continue
+// holder returns the name of the sensitive data set, other than name, that has these bytes or
+// once had them, or "".
+func (t *txn) holder(name string, digest Hash) (holder string, err error) {
+	err = t.others(name, func(other string) error {
+		if holder != "" {
+			return nil
 		}
 		o, err := t.load(other)
-		if err != nil {
-			return err
+		if err == nil && !o.public && o.digests[digest] {
+			holder = other
 		}
-		if !o.public && o.digests[digest] {
-			return &RefusedError{Dataset: name, Reason: fmt.Sprintf("the same bytes are registered as the sensitive data set %q", other),
-				Advice: fmt.Sprintf("use that name (dataset: %s in the schema); its steward can raise the budget: pawl ledger grant %s --epsilon E --reason WHY", other, quote(other))}
-		}
+		return err
+	})
+	return holder, err
+}
+
+// SensitiveUnder returns the name of the sensitive data set that has, or once had,
+// bytes of this digest (Ledger.Digest), or "". Such bytes are nobody's public file.
+func (l *Ledger) SensitiveUnder(ctx context.Context, digest []byte) (holder string, err error) {
+	if len(digest) != len(Hash{}) {
+		return "", nil
 	}
-	return nil
+	err = l.read(ctx, func(t *txn) error { holder, err = t.holder("", Hash(digest)); return err })
+	return holder, err
 }
 
 // replay books that a charged computation is run again. Other bytes under the
@@ -362,7 +362,7 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 			return false, fmt.Errorf("budget: %w", err)
 		}
 	}
-	create := fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), orElse(q.Epsilon, "E"), orElse(q.Delta, "D"))
+	create := fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), cmp.Or(q.Epsilon, "E"), cmp.Or(q.Delta, "D"))
 	if len(s.reconciled) > 0 {
 		// What was spent is not known: the log was lost, and somebody went on without it.
 		return false, &RefusedError{Dataset: s.name, Reason: "its log was lost and reconciled, so its spending is unknown; nobody can grant himself a new budget", Advice: create, NoBudget: true}
@@ -382,11 +382,4 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 			Reason: fmt.Sprintf("it has no budget, and delta %v is more than the %s that one may grant to oneself", asked.delta, MaxDelta)}
 	}
 	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta, Filter: filterDoors})
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

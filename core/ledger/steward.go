@@ -234,20 +234,25 @@ func (s *state) refuseNone(what string) error {
 }
 
 func parseBudget(epsilon, delta string) (e, d Amount, err error) {
-	if e, err = ParseAmount(epsilon); err != nil {
-		return e, d, fmt.Errorf("epsilon: %w", err)
+	if e, err = named("epsilon", epsilon); err == nil {
+		d, err = named("delta", delta)
 	}
-	if d, err = ParseAmount(delta); err != nil {
-		return e, d, fmt.Errorf("delta: %w", err)
+	switch one, _ := ParseAmount("1"); {
+	case err != nil:
+	case e.IsZero():
+		err = invalid("epsilon must be greater than 0")
+	case d.Cmp(one) >= 0:
+		err = invalid("delta must be less than 1")
 	}
-	one, _ := ParseAmount("1")
-	if e.IsZero() {
-		return e, d, invalid("epsilon must be greater than 0")
+	return e, d, err
+}
+
+func named(name, text string) (Amount, error) {
+	a, err := ParseAmount(text)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	if d.Cmp(one) >= 0 {
-		return e, d, invalid("delta must be less than 1")
-	}
-	return e, d, nil
+	return a, err
 }
 
 func checkUser(name string) error {

@@ -51,6 +51,6 @@ type Tx interface {
 
 // Head is the end of a chain.
 type Head struct {
-	Seq  int64
-	Hash Hash
+	Seq  int64 `json:"seq"`
+	Hash Hash  `json:"hash"`
 }
