@@ -18,7 +18,7 @@ import (
 // layers lists the packages of the module from the bottom up: a package may
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
-	{"compute/kernel", "internal/usage", "internal/whole", "internal/build"},
+	{"compute/kernel", "data/memo", "internal/usage", "internal/whole", "internal/build"},
 	{"data/schema", "core/dp", "core/accountant/search", "core/entropy", "core/identity", "data/packed", "data/columnar", "data/text", "search/evolve"},
 	{"data/images", "data/infer"},
 	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
@@ -50,7 +50,7 @@ var layers = [][]string{
 
 // beneath is what core may import from outside: public declarations, public maps
 // and arithmetic. None of it knows a permit or a row.
-var beneath = []string{"data/schema", "data/encode", "data/packed", "compute/kernel"}
+var beneath = []string{"data/schema", "data/encode", "data/memo", "data/packed", "compute/kernel"}
 
 // testing helpers may be imported by tests only.
 var helpers = []string{"internal/recorded", "internal/stattest", "core/ledger/ledgertest"}

@@ -100,11 +100,12 @@ func (t *table) beside(strict bool, o Options, begin func() Stretch) error {
 	for range workers {
 		all.Go(func() {
 			var watch *watch
+			known := newNumbers(t.schema)
 			for p := range work {
 				if watch == nil {
 					watch = t.watchRecords(t.in, o)
 				}
-				p.table.watch = watch
+				p.table.watch, p.table.known = watch, known
 				p.read(strict, begin())
 			}
 		})
@@ -123,6 +124,7 @@ func (t *table) beside(strict bool, o Options, begin func() Stretch) error {
 // part is the same table over some of its records.
 func (t *table) part(in records) *table {
 	p := *t
+	p.known = numbers{} // those of who reads it
 	p.in, p.reuse, p.ids.held = in, make([]float64, len(t.schema.Columns)), &[]writing{}
 	p.found.Cells = make([]schema.Found, len(t.fields))
 	if t.faults != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"pawl/data/memo"
 	"pawl/data/schema"
 	"pawl/internal/usage"
 )
@@ -218,10 +219,21 @@ type table struct {
 	target string
 	// reuse is where the numbers of a row go; nil for a fresh place for each.
 	reuse []float64
+	known numbers
+}
+
+// numbers are those of texts that a goroutine has parsed, by column: of untyped cells, and of typed ones.
+type numbers [2][]memo.Table[float64]
+
+func newNumbers(s *schema.Schema) (n numbers) {
+	for typed := range n {
+		n[typed] = memo.Columns[float64](len(s.Columns))
+	}
+	return n
 }
 
 func newTable(s *schema.Schema) *table {
-	return &table{schema: s, field: make([]int, len(s.Columns)), unit: -1, key: -1}
+	return &table{schema: s, field: make([]int, len(s.Columns)), unit: -1, key: -1, known: newNumbers(s)}
 }
 
 // recorded settles which fields the record has: all that can be read.
@@ -492,16 +504,27 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 // schema lists as missing texts.
 func (t *table) parseCell(i int, c *cell, values *[]float64) (float64, error) {
 	s := t.schema
-	if s.Columns[i].Type == schema.Text {
-		return parseText(&s.Columns[i], c, values)
-	}
 	switch {
-	case !c.null && c.typed:
-		return s.ParseTyped(i, c.text)
-	case !c.null:
-		return s.Parse(i, c.text)
+	case s.Columns[i].Type == schema.Text:
+		return parseText(&s.Columns[i], c, values)
+	case c.null:
+		return s.Absent(i)
 	}
-	return s.Absent(i)
+	parse, known := s.Parse, &t.known[0][i]
+	if c.typed {
+		parse, known = s.ParseTyped, &t.known[1][i]
+	}
+	key, short := memo.Of(c.text)
+	if short = short && s.Told == nil; short { // who is told hears of every cell
+		if v := known.Get(key); v != nil {
+			return *v, nil
+		}
+	}
+	v, err := parse(i, c.text)
+	if short && err == nil {
+		known.Put(key, v)
+	}
+	return v, err
 }
 
 // separatorHint explains an absent column; a header of one name that holds

@@ -11,6 +11,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"pawl/data/memo"
 )
 
 // Kind is what a print describes: a table or vectors.
@@ -63,10 +65,23 @@ type Builder struct {
 	rows    int64
 	records sketch
 	columns []sketch
-	counts  []int64 // cells of columns that are not missing
+	counts  []int64            // cells of columns that are not missing
+	known   []memo.Table[form] // by column in order
 	buffer  []byte
 	digest  []byte
 }
+
+// form is what a text stands for in its column: its bytes in a record, none for a missing cell, and the hash of its loose
+// form. It was met so many times since the sketch of the column last heard of it.
+type form struct {
+	cell  [24]byte
+	value uint64
+	count uint32
+	size  uint8
+}
+
+// loose is the loose form, which lies between the hash of the column's name and the terminator.
+func (f *form) loose() []byte { return f.cell[2 : f.size-1] }
 
 // New returns a builder under the key of one ledger. names are the columns of the file as found, in any order;
 // they enter the print, trimmed, by those of their cells that are not missing: a column without any is none.
@@ -74,6 +89,7 @@ func New(key [32]byte, names []string) *Builder { return newBuilder(Table, key, 
 
 func newBuilder(kind Kind, key [32]byte, names []string) *Builder {
 	b := &Builder{kind: kind, key: key, order: make([]int, len(names)), sketch: make([]int, len(names)), names: make([]uint16, len(names)),
+		known:  make([]memo.Table[form], len(names)),
 		secret: newSecret(derive(key, "cells")), records: newSketch(records), digest: make([]byte, 0, sha256.Size)}
 	trimmed := make([]string, len(names))
 	for i, name := range names {
@@ -119,29 +135,69 @@ func (b *Builder) Add(texts func(i int) (text string, null bool)) {
 		if null {
 			continue
 		}
-		// A cell is the hash of its column's name, its text and the terminator.
-		before := len(b.buffer)
-		b.buffer = binary.LittleEndian.AppendUint16(b.buffer, b.names[j])
-		start := len(b.buffer)
-		b.buffer = appendLoose(b.buffer, text)
-		if len(b.buffer) == start {
-			b.buffer = b.buffer[:before]
-			continue
+		key, short := memo.Of(text)
+		if short {
+			if f := b.known[j].Get(key); f != nil {
+				if f.count++; f.count == math.MaxUint32 {
+					b.met(j, f)
+				}
+				at := len(b.buffer)
+				b.buffer = append(b.buffer, f.cell[:]...)[:at+int(f.size)]
+				continue
+			}
 		}
-		if c := b.sketch[j]; c >= 0 {
-			b.cell(c, b.buffer[start:])
-		}
-		b.buffer = append(b.buffer, terminator)
+		b.cell(j, key, short, text)
 	}
 	if len(b.buffer) > 0 {
 		b.record()
 	}
 }
 
-func (b *Builder) cell(column int, text []byte) {
-	b.counts[column]++
-	if x := b.columns[column].add(b.secret.hash(text)); x != nil {
-		x.number, x.whole = wholeNumber(text)
+// cell takes a cell of the column at j whose text is not known, and remembers the text if it is short.
+func (b *Builder) cell(j int, key memo.Key, short bool, text string) {
+	// A cell is the hash of its column's name, its text and the terminator.
+	before := len(b.buffer)
+	b.buffer = binary.LittleEndian.AppendUint16(b.buffer, b.names[j])
+	start := len(b.buffer)
+	b.buffer = appendLoose(b.buffer, text)
+	loose := b.buffer[start:]
+	f := form{value: b.secret.hash(loose), count: 1}
+	if b.buffer = append(b.buffer, terminator); len(loose) == 0 {
+		b.buffer = b.buffer[:before]
+	}
+	if written := b.buffer[before:]; short && len(written) <= len(f.cell) {
+		f.size = uint8(copy(f.cell[:], written))
+		if old, taken := b.known[j].Put(key, f); taken {
+			b.met(j, &old)
+		}
+	} else if c := b.sketch[j]; c >= 0 && len(loose) > 0 {
+		b.tell(c, f.value, 1, loose)
+	}
+}
+
+// met tells the sketch of the column at j how often a text was met.
+func (b *Builder) met(j int, f *form) {
+	if c := b.sketch[j]; c >= 0 && f.size > 0 && f.count > 0 {
+		b.tell(c, f.value, f.count, f.loose())
+	}
+	f.count = 0
+}
+
+// tell counts cells of one value in a sketch.
+func (b *Builder) tell(column int, value uint64, times uint32, loose []byte) {
+	b.counts[column] += int64(times)
+	if x := b.columns[column].addMany(value, times); x != nil {
+		x.number, x.whole = wholeNumber(loose)
+	}
+}
+
+// settle tells the sketches of all that was met. What a sketch holds at the end depends neither on the order in which it
+// heard of values nor on the portions, so it is the same as if it had been told of each cell.
+func (b *Builder) settle() {
+	for j := range b.known {
+		for f := range b.known[j].All {
+			b.met(j, f)
+		}
 	}
 }
 
@@ -190,6 +246,8 @@ func NewRecords(key [32]byte, names []string) *Builder {
 // Join takes the records of another builder under the same key and names, which ends. A print does not depend
 // on which of several builders took a record.
 func (b *Builder) Join(o *Builder) {
+	b.settle()
+	o.settle()
 	var carry uint64
 	for i := range b.sum {
 		b.sum[i], carry = bits.Add64(b.sum[i], o.sum[i], carry)
@@ -204,6 +262,7 @@ func (b *Builder) Join(o *Builder) {
 
 // Print ends the collection.
 func (b *Builder) Print() *Print {
+	b.settle()
 	p := &Print{Kind: b.kind, Rows: b.rows}
 	m := hmac.New(sha256.New, b.key[:])
 	m.Write([]byte{byte(b.kind)})

@@ -18,7 +18,7 @@ func (b *Builder) AddVector(text string, vector []float32) {
 		}
 		b.buffer = binary.LittleEndian.AppendUint32(b.buffer, math.Float32bits(x))
 	}
-	b.cell(0, b.buffer[start:])
+	b.tell(0, b.secret.hash(b.buffer[start:]), 1, b.buffer[start:])
 	b.record()
 }
 
@@ -27,6 +27,6 @@ func (b *Builder) AddBytes(text string, vector []byte) {
 	b.buffer = append(appendLoose(b.buffer[:0], text), terminator)
 	start := len(b.buffer)
 	b.buffer = append(b.buffer, vector...)
-	b.cell(0, b.buffer[start:])
+	b.tell(0, b.secret.hash(b.buffer[start:]), 1, b.buffer[start:])
 	b.record()
 }
