@@ -343,3 +343,15 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// Each way of taking units that a statement names has a sentence of its own on the report.
+func TestSamplingIsExplained(t *testing.T) {
+	seen := map[string]bool{}
+	for _, name := range []string{"full batch", "Poisson", "Poisson and full batch", "Poisson within groups", "fixed passes"} {
+		words := samplingWords(Privacy{Sampling: name})
+		if !strings.Contains(words, ": ") || seen[words] {
+			t.Errorf("%s: %q", name, words)
+		}
+		seen[words] = true
+	}
+}

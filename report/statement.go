@@ -153,7 +153,7 @@ type Privacy struct {
 	// EpsilonAsked and DeltaAsked are the operator's words.
 	EpsilonAsked string            `json:"epsilon_asked"`
 	DeltaAsked   string            `json:"delta_asked"`
-	Sampling     string            `json:"sampling"` // "full batch", "Poisson", "Poisson within groups", "fixed passes"
+	Sampling     string            `json:"sampling"` // "full batch", "Poisson", "Poisson and full batch", "Poisson within groups", "fixed passes"
 	Events       []json.RawMessage `json:"events"`
 	ByStage      map[string]Stage  `json:"by_stage"`
 	// NotCovered lists what the guarantee does not speak of.

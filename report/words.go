@@ -143,6 +143,8 @@ func samplingWords(p Privacy) string {
 	switch strings.ToLower(p.Sampling) {
 	case "poisson":
 		return "Poisson: each unit joins each batch independently"
+	case "poisson and full batch":
+		return "Poisson in the steps of a descent: each unit joins each batch independently; full batch in other releases: every unit of a scope takes part"
 	case "poisson within groups":
 		return "Poisson within groups: public groups of units take turns, and each unit of a group joins its batches independently"
 	case "fixed passes":

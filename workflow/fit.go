@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"pawl/core/dp"
@@ -22,6 +23,8 @@ type fit struct {
 	models tableModels
 	// sampledNoise is what learn.Sampled takes where lots are sampled, else 0.
 	sampledNoise float64
+	// trained is the event of the training, nil where it follows from released rows.
+	trained dp.Event
 }
 
 // NewPlan validates the input and prices the training of one model of a table. Errors
@@ -126,8 +129,31 @@ func (f *fit) planTraining() error {
 			return err
 		}
 	}
-	f.add("train", f.trainScope, learner.Name(), learner.Event())
+	f.trained = learner.Event()
+	f.add("train", f.trainScope, learner.Name(), f.trained)
 	return nil
+}
+
+// sampling names how the training takes units, "" for the plain kinds: an additive model of a large table takes lots in
+// its steps alone.
+func (f *fit) sampling() string {
+	if f.sampledNoise > 0 && takesAll(f.trained) {
+		return "Poisson and full batch"
+	}
+	return ""
+}
+
+// takesAll reports whether a part of an event takes every unit of its scope.
+func takesAll(e dp.Event) bool {
+	switch e := e.(type) {
+	case dp.PoissonSampled:
+		return false
+	case dp.Repeat:
+		return takesAll(e.Event)
+	case dp.Compose:
+		return slices.ContainsFunc(e.Events, takesAll)
+	}
+	return true
 }
 
 // planUnknownRows books a training whose steps will follow from the released
@@ -261,7 +287,7 @@ func (f *fit) describe() description {
 		Workflow: string(p.Workflow), Model: string(r.Learner), Features: []string{}, UsefulModel: r.Useful,
 		Hyperparameters: map[string]any{}, Search: "none: the rule decides from public facts",
 	}
-	d := description{choice: c, lots: f.sampledNoise > 0}
+	d := description{choice: c, lots: f.sampledNoise > 0, sampling: f.sampling()}
 	if p.Teacher != nil {
 		d.uncovered = append(d.uncovered, p.Teacher.taughtWords("rows"))
 	}
