@@ -31,6 +31,8 @@ type block struct {
 	line  int  // of its first record
 	blank int  // the first of the blank lines before it, or 0
 	plain bool // plainText
+	// simple says that nothing in it is quoted and that lines end with \n alone.
+	simple bool
 }
 
 // next returns the next block; record is one that is too long for a block, in its place. At the end
@@ -48,7 +50,7 @@ func (b *blocks) next() (_ block, record []cell, err error) {
 		}
 		switch {
 		case cut > 0:
-			out := block{text: string(b.buf[:cut]), line: b.in.line, blank: b.blank, plain: plainText(b.buf[:cut])}
+			out := block{text: string(b.buf[:cut]), line: b.in.line, blank: b.blank, plain: plainText(b.buf[:cut]), simple: b.simple(b.buf[:cut])}
 			b.in.line += bytes.Count(b.buf[:cut], []byte{'\n'})
 			b.buf, b.blank = b.buf[:copy(b.buf, b.buf[cut:])], 0
 			return out, nil, nil
@@ -63,6 +65,10 @@ func (b *blocks) next() (_ block, record []cell, err error) {
 			want = 2 * len(b.buf)
 		}
 	}
+}
+
+func (b *blocks) simple(text []byte) bool {
+	return (b.in.literal || bytes.IndexByte(text, b.in.quote) < 0) && bytes.IndexByte(text, '\r') < 0
 }
 
 // skip passes over blank lines; whether they are a fault is seen by what follows.
@@ -183,7 +189,10 @@ func (s *blockScanner) record(cells []cell) (_ []cell, blank bool, err error) {
 	}
 	cells = cells[:0]
 	begin, size := s.at, 0
-	for last := false; !last; {
+	if s.simple {
+		cells, size = s.cells(cells)
+	}
+	for last := s.simple; !last; {
 		var c cell
 		if c.line = s.line; s.at < len(s.text) && s.text[s.at] == s.quote && !s.literal {
 			last, err = s.quoted(&c)
@@ -211,6 +220,28 @@ func (s *blockScanner) record(cells []cell) (_ []cell, blank bool, err error) {
 		}
 	}
 	return cells, len(cells) == 1 && cells[0].text == "" && cells[0].bad == "" && !cells[0].quoted, nil
+}
+
+// cells reads a record of a simple block; size is that of its texts, as far as they count.
+func (s *blockScanner) cells(cells []cell) (_ []cell, size int) {
+	text, at, separator := s.text, s.at, s.separator
+	for last := false; !last; at++ {
+		begin := at
+		for at < len(text) && text[at] != separator && text[at] != '\n' {
+			at++
+		}
+		last = at == len(text) || text[at] == '\n'
+		if len(cells) == maxCells {
+			cells[0].bad = tooMany
+			continue
+		}
+		size += min(at-begin, maxCell+1)
+		cells = append(cells, cell{text: text[begin:at], line: s.line})
+	}
+	if s.at = min(at, len(text)); text[s.at-1] == '\n' {
+		s.line++
+	}
+	return cells, size
 }
 
 // unquoted reads a cell up to its separator or line end; last says that it ended the record.
