@@ -2,7 +2,9 @@ package reader
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"io"
 )
 
@@ -12,6 +14,8 @@ type Content struct {
 	name  string
 	parts []Part
 	given bool
+	// first is what is parsed in place of the only part, once.
+	first *handing
 }
 
 // Part is a file, or rows that were no file.
@@ -50,7 +54,61 @@ func (c *Content) Notes() (notes []string) {
 
 // AsGiven is the same table with the rows of a query in the order in which they came, for
 // answers row by row.
-func (c *Content) AsGiven() *Content { return &Content{c.name, c.parts, true} }
+func (c *Content) AsGiven() *Content { return &Content{name: c.name, parts: c.parts, given: true} }
+
+// Handed is Reader for one reading, whose bytes are also handed to take while they are read: of a file that lies on
+// disk, what is parsed and what take gets are then one look at it. take runs in a goroutine of its own, and done ends it
+// and returns its error, or the reading's; it must be called once the reading has ended. whole is false where take did not
+// get all bytes, of a table that does not lie on disk as one file, or that was not read to its end.
+func (c *Content) Handed(take func(io.Reader) error) (r io.Reader, done func() (whole bool, err error)) {
+	if len(c.parts) != 1 || c.parts[0].Stored == nil {
+		return c.Reader(), func() (bool, error) { return false, nil }
+	}
+	out, in := io.Pipe()
+	t := &handing{from: c.parts[0].text(), to: in}
+	taken := make(chan error, 1)
+	go func() {
+		err := take(out)
+		out.CloseWithError(cmp.Or(err, io.ErrClosedPipe))
+		taken <- err
+	}()
+	handed := *c
+	handed.first = t
+	return handed.Reader(), func() (bool, error) {
+		in.CloseWithError(cmp.Or(t.err, errUnread))
+		err := <-taken
+		if !t.whole {
+			return false, nil // the reading's own error is said by who reads
+		}
+		return true, err
+	}
+}
+
+// errUnread ends what is handed on of a reading that stopped before the end.
+var errUnread = errors.New("the table was not read to its end")
+
+// handing reads and hands on.
+type handing struct {
+	from  io.Reader
+	to    *io.PipeWriter
+	whole bool
+	err   error
+}
+
+func (h *handing) Read(b []byte) (n int, err error) {
+	n, err = h.from.Read(b)
+	if n > 0 {
+		h.to.Write(b[:n]) // who takes and fails says so itself
+	}
+	switch {
+	case err == io.EOF:
+		h.whole = true
+		h.to.Close()
+	case err != nil:
+		h.err = err
+	}
+	return n, err
+}
 
 // Reader gives the bytes by which the table is told from others: those of a file as they are, of
 // several files each after its length, of rows their cells. Functions of this package that
@@ -115,6 +173,10 @@ func (c *Content) open(i int, keys Keys) (records, error) {
 			h.order = p.Rows.given()
 		}
 		return h, nil
+	}
+	if first := c.first; first != nil {
+		c.first = nil
+		return openRecords(p.Name, first, keys)
 	}
 	return openRecords(p.Name, p.text(), keys)
 }

@@ -40,6 +40,10 @@ type Table struct {
 	// Note is told of doubtful identifiers of units; nil for nobody. Far is told on the operator's
 	// own terminal, and nowhere else, that the number of rows is far from what is declared.
 	Note, Far func(string)
+	// Digest makes the ledger's digest of bytes; nil for nobody. Sealing has it made of the bytes that are parsed,
+	// where they lie on disk: Digested, else nil.
+	Digest   func(io.Reader) ([]byte, error)
+	Digested []byte
 	// PrintKey is the ledger's, nil where nothing is compared. Prints are of the rows that
 	// were read with it, and Tests of files of test rows.
 	PrintKey *[32]byte
@@ -191,12 +195,31 @@ func (s *Table) Each(bad reader.BadRows, row func(cells []float64) error) error 
 func (s *Table) beside(o reader.Options, begin func() reader.Stretch) error {
 	o.Target, o.Faults = s.Target, s.faults()
 	if s.vectors == nil {
-		return reader.ReadBeside(s.Path, s.Content.Reader(), s.Schema, o, begin)
+		return s.handed(func(r io.Reader) error { return reader.ReadBeside(s.Path, r, s.Schema, o, begin) })
 	}
 	all := begin()
 	err := ReadRows(s.Path, s.Content.Reader(), s.Schema, o, s.vectors, s.Whole, all.Row)
 	if err == nil && all.End != nil {
 		err = all.End()
+	}
+	return err
+}
+
+// handed reads the table, and has its bytes digested meanwhile where that was asked for.
+func (s *Table) handed(read func(io.Reader) error) error {
+	digest := s.Digest
+	if s.Digest = nil; digest == nil {
+		return read(s.Content.Reader())
+	}
+	var sum []byte
+	r, done := s.Content.Handed(func(r io.Reader) (err error) {
+		sum, err = digest(r)
+		return err
+	})
+	err := read(r)
+	whole, failed := done()
+	if err == nil && whole {
+		s.Digested, err = sum, failed
 	}
 	return err
 }

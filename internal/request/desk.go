@@ -152,6 +152,8 @@ func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error)
 			d.Note(note)
 		}
 	}
+	// A file that lies on disk is read once: what is digested is then what was parsed.
+	j.Source.Digest = func(r io.Reader) ([]byte, error) { return d.Ledger.Digest(ctx, r) }
 	if env.Rows, err = j.Source.Seal(j.Bad, key); err != nil {
 		return env, err
 	}
@@ -164,7 +166,9 @@ func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error)
 			return env, err
 		}
 	}
-	env.Digest, err = d.Ledger.Digest(ctx, j.Digested())
+	if env.Digest = j.Source.Digested; env.Digest == nil {
+		env.Digest, err = d.Ledger.Digest(ctx, j.Digested())
+	}
 	return env, err
 }
 
