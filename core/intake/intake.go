@@ -47,7 +47,6 @@ func NewBuilder(key *Key, s *schema.Schema) *Builder {
 	}
 	if b.cells = packed.NewWide(len(s.Columns)); !b.wide {
 		b.cells = packed.New(len(s.Columns), packed.NewStore(packed.Limit()))
-		b.units.expect(expected(s))
 	}
 	return b
 }
@@ -55,10 +54,8 @@ func NewBuilder(key *Key, s *schema.Schema) *Builder {
 // NewRehearsal starts a table of which Seal keeps no row, only whose rows they were: enough
 // to ask the ledger how it would decide, and nothing opens it.
 func NewRehearsal(key *Key, s *schema.Schema) *Builder {
-	declared := *s
-	declared.Rows = schema.RowCount{} // no room is needed
-	b := NewBuilder(key, &declared)
-	b.schema, b.rehearsal = s, true
+	b := NewBuilder(key, s)
+	b.rehearsal, b.units.rehearsal = true, true
 	return b
 }
 
@@ -106,6 +103,7 @@ func (b *Builder) Add(cells []float64, found schema.Record) error {
 // Part is an empty table of the same data set, for a run of its rows: goroutines may fill parts side by side.
 func (b *Builder) Part() *Builder {
 	p := &Builder{key: b.key, schema: b.schema, levels: b.levels, wide: b.wide, rehearsal: b.rehearsal, units: newUnits(b.key, b.schema), cells: b.cells.Part()}
+	p.units.rehearsal = b.rehearsal
 	p.KeepTexts(b.texts.columns)
 	return p
 }

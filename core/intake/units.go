@@ -52,9 +52,13 @@ type units struct {
 	column  string
 	maxRows int
 
-	key  []digest // per row: of the record, or of the text of the unit's column
-	rank []digest // with a unit column: the order of a unit's rows under the bound
-	sum  sum      // of the records, where they are units
+	rows int
+	// rehearsal counts rows and adds up records, and keeps nothing of a row.
+	rehearsal bool
+
+	key  digests // per row: of the record, or of the text of the unit's column
+	rank digests // with a unit column: the order of a unit's rows under the bound
+	sum  sum     // of the records, where they are units
 
 	// writings are those of the identifiers, nil where there are none or nothing to
 	// compare them with.
@@ -73,6 +77,32 @@ type digest struct{ high, low uint64 }
 
 func (d digest) compare(e digest) int {
 	return cmp.Or(cmp.Compare(d.high, e.high), cmp.Compare(d.low, e.low))
+}
+
+// digests are those of rows, in blocks: a list that grew as a whole would for a while be there twice.
+type digests [][]digest
+
+const digestBlock = 1 << 16
+
+func (d *digests) add(x digest) {
+	last := len(*d) - 1
+	if last < 0 || len((*d)[last]) == digestBlock {
+		*d, last = append(*d, nil), last+1
+	}
+	(*d)[last] = append((*d)[last], x)
+}
+
+func (d digests) at(i int32) *digest { return &d[i/digestBlock][i%digestBlock] }
+
+// all visits them in order.
+func (d digests) all(yield func(x digest) bool) {
+	for _, block := range d {
+		for _, x := range block {
+			if !yield(x) {
+				return
+			}
+		}
+	}
 }
 
 // sum is an integer modulo 2^256: the sum of keyed hashes over a multiset, which does
@@ -96,38 +126,42 @@ func newUnits(key *Key, s *schema.Schema) units {
 	return u
 }
 
-// expect makes room for n rows.
-func (u *units) expect(n int) {
-	u.key = make([]digest, 0, n)
-	if !u.perRow {
-		u.rank = make([]digest, 0, n)
-	}
-}
-
-func (u *units) len() int { return len(u.key) }
+func (u *units) len() int { return u.rows }
 
 // add appends the row of a record.
 func (u *units) add(r schema.Record) {
+	u.rows++
 	if u.perRow {
-		u.key = append(u.key, u.hash("record", u.canonical(u.buffer[:0], r)))
+		d := u.hash("record", u.canonical(u.buffer[:0], r))
 		word := func(i int) uint64 { return binary.LittleEndian.Uint64(u.full[8*i:]) }
-		u.sum.add(sum{word(0), word(1), word(2), word(3)})
+		if u.sum.add(sum{word(0), word(1), word(2), word(3)}); !u.rehearsal {
+			u.key.add(d)
+		}
 		return
 	}
 	if u.writings != nil {
 		u.writings.Add(r.Unit)
 	}
+	if u.rehearsal {
+		return
+	}
 	// The label and the text alone: units of earlier versions keep their scopes.
 	u.buffer = append(u.buffer[:0], r.Unit...)
-	u.key = append(u.key, u.hash("unit", u.buffer))
+	u.key.add(u.hash("unit", u.buffer))
 	u.buffer = binary.AppendUvarint(u.buffer[:0], uint64(len(r.Unit)))
 	u.buffer = append(u.buffer, r.Unit...)
-	u.rank = append(u.rank, u.hash("row of a unit", u.canonical(u.buffer, r)))
+	u.rank.add(u.hash("row of a unit", u.canonical(u.buffer, r)))
 }
 
 // join appends the rows of a part.
 func (u *units) join(p *units) {
-	u.key, u.rank = append(u.key, p.key...), append(u.rank, p.rank...)
+	u.rows += p.rows
+	for d := range p.key.all {
+		u.key.add(d)
+	}
+	for d := range p.rank.all {
+		u.rank.add(d)
+	}
 	u.sum.add(p.sum)
 	if u.writings != nil {
 		u.writings.Join(p.writings)
@@ -192,7 +226,7 @@ func (u *units) rule() string {
 	if !u.perRow {
 		return "column " + u.column
 	}
-	b := binary.LittleEndian.AppendUint64(nil, uint64(len(u.key)))
+	b := binary.LittleEndian.AppendUint64(nil, uint64(u.rows))
 	for _, word := range u.sum {
 		b = binary.LittleEndian.AppendUint64(b, word)
 	}
@@ -211,17 +245,18 @@ func (u *units) assign() (hashes []uint64, unit []int32, keep []bool) {
 
 // number gives every row the hash of its record and running number.
 func (u *units) number() []uint64 {
-	out := make([]uint64, len(u.key))
-	byPrefix(u.key, func(rows []int32) {
-		slices.SortFunc(rows, func(i, j int32) int { return cmp.Or(u.key[i].compare(u.key[j]), cmp.Compare(i, j)) })
+	out := make([]uint64, u.rows)
+	u.byPrefix(func(rows []int32) {
+		slices.SortFunc(rows, func(i, j int32) int { return cmp.Or(u.key.at(i).compare(*u.key.at(j)), cmp.Compare(i, j)) })
 		j := uint64(1)
 		for k, i := range rows {
-			if k > 0 && u.key[i] == u.key[rows[k-1]] {
+			d := *u.key.at(i)
+			if k > 0 && d == *u.key.at(rows[k-1]) {
 				j++
-				out[i] = u.again(u.key[i], j).high
+				out[i] = u.again(d, j).high
 				continue
 			}
-			j, out[i] = 1, u.key[i].high
+			j, out[i] = 1, d.high
 		}
 	})
 	return out
@@ -230,28 +265,29 @@ func (u *units) number() []uint64 {
 // bound keeps, of each unit, the rows of lowest hash of (unit, record, running number
 // among the unit's equal records).
 func (u *units) bound() (hashes []uint64, unit []int32, keep []bool) {
-	keep = make([]bool, len(u.key))
-	number := make([]int32, len(u.key))
+	keep = make([]bool, u.rows)
+	number := make([]int32, u.rows)
 	next := int32(0)
-	byPrefix(u.key, func(rows []int32) {
+	u.byPrefix(func(rows []int32) {
 		order := func(i, j int32) int {
-			return cmp.Or(u.key[i].compare(u.key[j]), u.rank[i].compare(u.rank[j]), cmp.Compare(i, j))
+			return cmp.Or(u.key.at(i).compare(*u.key.at(j)), u.rank.at(i).compare(*u.rank.at(j)), cmp.Compare(i, j))
 		}
 		slices.SortFunc(rows, order)
 		for len(rows) > 0 {
 			n := 1
-			for n < len(rows) && u.key[rows[n]] == u.key[rows[0]] {
+			for n < len(rows) && *u.key.at(rows[n]) == *u.key.at(rows[0]) {
 				n++
 			}
 			own := rows[:n]
 			j := uint64(1)
-			for k, before := 1, u.rank[own[0]]; k < n; k++ {
-				if u.rank[own[k]] != before {
-					j, before = 1, u.rank[own[k]]
+			for k, before := 1, *u.rank.at(own[0]); k < n; k++ {
+				rank := u.rank.at(own[k])
+				if *rank != before {
+					j, before = 1, *rank
 					continue
 				}
 				j++
-				u.rank[own[k]] = u.again(before, j)
+				*rank = u.again(before, j)
 			}
 			slices.SortFunc(own, order)
 			for _, i := range own[:min(n, u.maxRows)] {
@@ -264,9 +300,10 @@ func (u *units) bound() (hashes []uint64, unit []int32, keep []bool) {
 			rows = rows[n:]
 		}
 	})
+	hashes, unit = make([]uint64, 0, u.rows), make([]int32, 0, u.rows)
 	for i, ok := range keep {
 		if ok {
-			hashes = append(hashes, u.key[i].high)
+			hashes = append(hashes, u.key.at(int32(i)).high)
 			unit = append(unit, number[i])
 		}
 	}
@@ -276,22 +313,23 @@ func (u *units) bound() (hashes []uint64, unit []int32, keep []bool) {
 	return hashes, unit, keep
 }
 
-// byPrefix calls visit with the rows of each prefix of the digests, so few at a time
+// byPrefix calls visit with the rows of each prefix of their keys, so few at a time
 // that sorting them needs no room of the table's size.
-func byPrefix(all []digest, visit func(rows []int32)) {
-	shift := 64 - max(bits.Len(uint(len(all)>>6)), 1)
+func (u *units) byPrefix(visit func(rows []int32)) {
+	shift := 64 - max(bits.Len(uint(u.rows>>6)), 1)
 	count := make([]int32, 1<<(64-shift)+1)
-	for _, d := range all {
+	for d := range u.key.all {
 		count[d.high>>shift+1]++
 	}
 	for i := 1; i < len(count); i++ {
 		count[i] += count[i-1]
 	}
-	rows, at := make([]int32, len(all)), slices.Clone(count)
-	for i, d := range all {
+	rows, at, i := make([]int32, u.rows), slices.Clone(count), int32(0)
+	for d := range u.key.all {
 		p := d.high >> shift
-		rows[at[p]] = int32(i)
+		rows[at[p]] = i
 		at[p]++
+		i++
 	}
 	for p := range len(count) - 1 {
 		if rows := rows[count[p]:count[p+1]]; len(rows) > 0 {

@@ -368,7 +368,7 @@ func TestNoEditMovesAUnit(t *testing.T) {
 				h, _, _ = u.assign()
 			} else {
 				for i := range h {
-					h[i] = u.key[i].high
+					h[i] = u.key.at(int32(i)).high
 				}
 			}
 			for i, r := range of {
