@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"math"
 	"os"
+	"path"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // share is the part of memory that rows of one table may take before they go to a file.
@@ -18,7 +21,12 @@ func Limit() int64 { return Memory() / share }
 // Memory is how much there is for the process; 8 GiB where nothing says it.
 func Memory() int64 {
 	least := int64(math.MaxInt64)
-	for _, n := range []int64{debug.SetMemoryLimit(-1), installed(), number("/sys/fs/cgroup/memory.max"), number("/sys/fs/cgroup/memory/memory.limit_in_bytes")} {
+	limits := []int64{debug.SetMemoryLimit(-1), installed()}
+	content, _ := os.ReadFile("/proc/self/cgroup")
+	for _, file := range groupLimits(string(content)) {
+		limits = append(limits, number(file))
+	}
+	for _, n := range limits {
 		if n > 0 {
 			least = min(least, n)
 		}
@@ -27,6 +35,31 @@ func Memory() int64 {
 		return 8 << 30
 	}
 	return least
+}
+
+// groupLimits are the files that may hold the limits of a process's control groups, by the content of its file cgroup:
+// those of the group that it is in and of all above it, of version 2 and of version 1.
+func groupLimits(content string) (files []string) {
+	for _, line := range strings.Split(content, "\n") {
+		_, named, _ := strings.Cut(line, ":")
+		controllers, group, ok := strings.Cut(named, ":")
+		root, file := "/sys/fs/cgroup", "memory.max"
+		switch {
+		case !ok:
+			continue
+		case slices.Contains(strings.Split(controllers, ","), "memory"):
+			root, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		case controllers != "":
+			continue
+		}
+		for group = path.Join("/", group); ; group = path.Dir(group) {
+			files = append(files, path.Join(root, group, file))
+			if group == "/" {
+				break
+			}
+		}
+	}
+	return files
 }
 
 // installed is the memory of a machine with Linux, 0 elsewhere.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -246,5 +247,20 @@ func BenchmarkReader(b *testing.B) {
 				read(i % n)
 			}
 		})
+	}
+}
+
+// A process in a group of a group has the least of their limits: all files that may hold one are read.
+func TestControlGroups(t *testing.T) {
+	for content, want := range map[string][]string{
+		"":            nil,
+		"0::/\n":      {"/sys/fs/cgroup/memory.max"},
+		"0::/a/b.s\n": {"/sys/fs/cgroup/a/b.s/memory.max", "/sys/fs/cgroup/a/memory.max", "/sys/fs/cgroup/memory.max"},
+		"3:cpu,cpuacct:/c\n2:memory:/m:x\n1:name=systemd:/\n0::/\n": {"/sys/fs/cgroup/memory/m:x/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory.max"},
+		"nonsense\n": nil,
+	} {
+		if got := groupLimits(content); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", content, got, want)
+		}
 	}
 }
