@@ -140,7 +140,7 @@ var base = []part{
 			{"core/identity", 1050, 0, "tells copies of a data set by keyed prints, before rows are sealed"},
 			{"data/schema", 2870, 0, "declares columns, bounds and units: public facts"},
 			{"data/memo", 130, 0, "remembers what short texts of a column stand for, while a file is read"},
-			{"data/packed", 520, 0, "keeps rows of numbers in few bytes, beyond a share of memory in an encrypted file"},
+			{"data/packed", 540, 0, "keeps rows of numbers in few bytes, beyond a share of memory in an encrypted file"},
 			{"data/encode", 800, 0, "maps a row to a vector of bounded norm by public facts"},
 			{"compute/kernel", 1600, 0, "arithmetic on vectors and matrices; a cipher's key stream"},
 		}},

@@ -4,10 +4,14 @@
 // reads the same file by encoding/csv and parses its numbers, on one processor. It prints processor seconds, wall
 // seconds and the peak of memory, and the ratio of processor seconds to the baseline's: medians of the runs.
 //
-//	go run ./bench/rows [-rows 1000000] [-runs 3]
+//	go run ./bench/rows [-rows 1000000] [-runs 3] [-columns 17]
+//
+// With -stream no table is written: fit alone reads it from a pipe while it is made, and keeps what does not fit the memory
+// in an encrypted temporary file. -memory declares a limit as GOMEMLIMIT does; a control group holds the program to it.
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"flag"
@@ -26,13 +30,20 @@ import (
 func main() {
 	rows := flag.Int64("rows", 1_000_000, "rows of the table")
 	runs := flag.Int("runs", 3, "runs of each")
+	columns := flag.Int("columns", 17, "columns of the table, 17 or 20")
+	stream := flag.Bool("stream", false, "fit a table that is made meanwhile, and stored nowhere")
+	memory := flag.String("memory", "", "with -stream, the memory that fit is told of, for example 8GiB")
 	baseline := flag.String("read", "", "be the baseline: read this file")
 	flag.Parse()
 	err := error(nil)
-	if *baseline != "" {
+	t := made{rows: strconv.FormatInt(*rows, 10), columns: strconv.Itoa(*columns)}
+	switch {
+	case *baseline != "":
 		err = read(*baseline)
-	} else {
-		err = measure(*rows, *runs)
+	case *stream:
+		err = t.stream(*memory)
+	default:
+		err = t.measure(*runs)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rows:", err)
@@ -70,13 +81,76 @@ func read(path string) error {
 // used is what a run took: processor and wall seconds, and MB.
 type used struct{ cpu, wall, memory float64 }
 
-func run(dir, program string, args ...string) (used, error) {
+// made is the table and what measures it, in a folder of its own.
+type made struct{ rows, columns, dir, schema, pawl, table string }
+
+// build builds the programs; the caller removes the folder.
+func (t *made) build() (err error) {
+	if t.dir, err = os.MkdirTemp("", "pawl-rows"); err != nil {
+		return err
+	}
+	t.schema, t.pawl, t.table = filepath.Join(t.dir, "big.yaml"), filepath.Join(t.dir, "pawl"), filepath.Join(t.dir, "table")
+	for program, folder := range map[string]string{t.pawl: "./cmd/pawl", t.table: "./bench/table"} {
+		if out, err := exec.Command("go", "build", "-o", program, folder).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	return nil
+}
+
+// write makes the table.
+func (t *made) write(to io.Writer) error {
+	c := exec.Command(t.table, "-rows", t.rows, "-columns", t.columns, "-schema", t.schema)
+	c.Stdout, c.Stderr = to, os.Stderr
+	return c.Run()
+}
+
+// stream fits the table while it is made.
+func (t *made) stream(memory string) error {
+	defer func() { os.RemoveAll(t.dir) }()
+	if err := t.build(); err != nil {
+		return err
+	}
+	// The schema is needed before the first row.
+	rows := t.rows
+	t.rows = "0"
+	if err := t.write(io.Discard); err != nil {
+		return err
+	}
+	t.rows = rows
+	schema, err := os.ReadFile(t.schema)
+	if err != nil {
+		return err
+	}
+	declared := filepath.Join(t.dir, "declared.yaml")
+	if err := os.WriteFile(declared, bytes.Replace(schema, []byte("rows: 0\n"), []byte("rows: "+rows+"\n"), 1), 0o600); err != nil {
+		return err
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	made := make(chan error, 1)
+	go func() { made <- cmp.Or(t.write(in), in.Close()) }()
+	if memory != "" {
+		os.Setenv("GOMEMLIMIT", memory)
+	}
+	u, err := run(t.dir, out, t.pawl, "fit", "-", "--schema", declared, "--target", "y", "--epsilon", "1", "--out", filepath.Join(t.dir, "out"))
+	out.Close()
+	if err := cmp.Or(err, <-made); err != nil {
+		return err
+	}
+	fmt.Printf("%s rows × %s columns, made on the fly, %d processors\nfit %.0f s of processors, %.0f s, %.0f MB\n", rows, t.columns, runtime.NumCPU(), u.cpu, u.wall, u.memory)
+	return nil
+}
+
+func run(dir string, stdin io.Reader, program string, args ...string) (used, error) {
 	home, err := os.MkdirTemp(dir, "home")
 	if err != nil {
 		return used{}, err
 	}
 	c := exec.Command(program, args...)
-	c.Dir = home
+	c.Dir, c.Stdin = home, stdin
 	c.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_STATE_HOME="+home)
 	begin := time.Now()
 	if out, err := c.CombinedOutput(); err != nil {
@@ -91,30 +165,24 @@ func run(dir, program string, args ...string) (used, error) {
 	return u, nil
 }
 
-func measure(rows int64, runs int) error {
-	dir, err := os.MkdirTemp("", "pawl-rows")
-	if err != nil {
+func (t *made) measure(runs int) error {
+	defer func() { os.RemoveAll(t.dir) }()
+	if err := t.build(); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	table, schema, pawl := filepath.Join(dir, "big.csv"), filepath.Join(dir, "big.yaml"), filepath.Join(dir, "pawl")
-	if out, err := exec.Command("go", "build", "-o", pawl, "./cmd/pawl").CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
+	table, schema, pawl := filepath.Join(t.dir, "big.csv"), t.schema, t.pawl
 	file, err := os.Create(table)
 	if err != nil {
 		return err
 	}
-	generate := exec.Command("go", "run", "./bench/table", "-rows", strconv.FormatInt(rows, 10), "-schema", schema)
-	generate.Stdout, generate.Stderr = file, os.Stderr
-	if err := cmp.Or(generate.Run(), file.Close()); err != nil {
+	if err := cmp.Or(t.write(file), file.Close()); err != nil {
 		return err
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	model := filepath.Join(dir, "out")
+	model := filepath.Join(t.dir, "out")
 	names := []string{"encoding/csv", "check", "fit", "predict"}
 	took := map[string][]used{}
 	for range runs {
@@ -125,7 +193,7 @@ func measure(rows int64, runs int) error {
 				"fit":          {pawl, "fit", table, "--schema", schema, "--target", "y", "--epsilon", "1", "--out", model, "--force"},
 				"predict":      {pawl, "predict", filepath.Join(model, "model"), table},
 			}[name]
-			u, err := run(dir, command[0], command[1:]...)
+			u, err := run(t.dir, nil, command[0], command[1:]...)
 			if err != nil {
 				return err
 			}
@@ -141,7 +209,7 @@ func measure(rows int64, runs int) error {
 		return all[len(all)/2]
 	}
 	cpu := func(u used) float64 { return u.cpu }
-	fmt.Printf("%d rows, %d processors, medians of %d\n", rows, runtime.NumCPU(), runs)
+	fmt.Printf("%s rows × %s columns, %d processors, medians of %d\n", t.rows, t.columns, runtime.NumCPU(), runs)
 	for _, name := range names {
 		fmt.Printf("%-13s %6.2f s of processors, %6.2f s, %5.0f MB, %5.2f × the baseline\n", name, median(name, cpu),
 			median(name, func(u used) float64 { return u.wall }), median(name, func(u used) float64 { return u.memory }),
