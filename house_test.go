@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"compute/kernel", "data/memo", "internal/usage", "internal/whole", "internal/build"},
 	{"data/schema", "core/dp", "core/accountant/search", "core/entropy", "core/identity", "data/packed", "data/columnar", "data/text", "search/evolve"},
 	{"data/images", "data/infer"},
-	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
+	{"data/encode", "core/accountant/lower", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/ledger/outlook", "core/internal/design", "core/internal/crew", "core/internal/newton", "data/dataset", "search/feature"},
 	{"core/ledger", "core/accountant/calibrate", "core/accountant/meaning", "core/intake", "core/sum", "core/internal/logistic"},
 	{"core/ledger/pricing", "core/ledger/figures", "core/release", "core/localrows", "core/public", "core/linear", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/memory", "store/heads"},

@@ -128,6 +128,7 @@ var base = []part{
 		total: "Code that asks",
 		packages: []trusted{
 			{"core/accountant/search", 0, asks, "proposes orders, tilts and lattices at which the accountant evaluates its bounds: any of them gives a bound"},
+			{"core/accountant/lower", 0, asks, "bounds from below what a mechanism costs, by pairs of outputs that neighbours attain"},
 			{"core/accountant/calibrate", 0, asks, "finds the parameter of an event that spends a target"},
 			{"core/ledger/outlook", 0, asks, "searches for figures that the ledger shows beside its decisions: jobs that still fit, totals that would be enough"},
 			{"core/ledger/figures", 0, reads, "statements, forecasts and outlooks of a ledger's accounts, for people to read"},

@@ -26,8 +26,7 @@ const (
 
 // ParseMethod reads "min", "rdp" or "pld".
 func ParseMethod(s string) (Method, error) {
-	switch m := Method(s); m {
-	case MethodMin, MethodRDP, MethodPLD:
+	if m := Method(s); m != MethodQuick && wants[m] != (want{}) {
 		return m, nil
 	}
 	return "", fmt.Errorf("unknown accountant %q (want min, rdp or pld)", s)
@@ -45,7 +44,7 @@ type Result struct {
 	// Order is the Rényi order of the "rdp" bound; 0 where it was not computed.
 	Order float64
 	// Lower is a lower bound on the exact epsilon of the mechanism that the event names:
-	// of pairs that some neighbours attain in all of its parts at once (attained.go), from
+	// of pairs that some neighbours attain in all of its parts at once (package lower), from
 	// the optimistic privacy loss distribution or an optimal closed form; 0 where there is
 	// none or none was computed. It says how much a sharper accountant could still find.
 	Lower float64

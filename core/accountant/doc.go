@@ -12,6 +12,6 @@
 //
 // Where to start: parts.go (an event taken apart), convert.go (from Rényi to
 // epsilon), sampled.go (DP-SGD), gaussian.go (the analytic curve), pldlaw.go and
-// pldcompose.go (privacy loss distributions), pldlower.go (how far from exact),
+// pldcompose.go (privacy loss distributions), attained.go and package lower (how far from exact),
 // selection.go (the best of many runs), filter.go (admission).
 package accountant

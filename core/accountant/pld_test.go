@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"pawl/core/accountant/lower"
 	"pawl/core/dp"
 )
 
@@ -46,7 +47,11 @@ func pairsLower(t *testing.T, e dp.Event, delta float64) float64 {
 		t.Fatal("no distribution")
 	}
 	epsilon, step := p.epsilonAt(delta)
-	return p.lowerAt(delta, step, epsilon)
+	var laws []lower.Law[edge]
+	for _, l := range p.directions[0] {
+		laws = append(laws, l.below())
+	}
+	return lower.Accountant[edge]{Below: below}.At(laws, p.counts, delta, step, epsilon)
 }
 
 func TestCompositionPLDGolden(t *testing.T) {

@@ -39,14 +39,14 @@ type noise interface {
 	tails(a edge) (low0, high0, low1, high1 float64)
 }
 
-// edge is a loss with where the noise is there: x, and for a Gaussian the tails of the standard
+// edge is where the noise is at a loss: x, and for a Gaussian the tails of the standard
 // normal at x/σ and (x−1)/σ.
 type edge struct {
-	loss, x, low0, high0, low1, high1 float64
+	x, low0, high0, low1, high1 float64
 }
 
-// span is an interval of losses with at most the given mass on either side.
-func (d density) span(outside float64) (lo, hi float64) {
+// Span is an interval of losses with at most the given mass on either side.
+func (d density) Span(outside float64) (lo, hi float64) {
 	q := d.q
 	if d.added {
 		q = 0
@@ -59,7 +59,8 @@ func (d density) span(outside float64) (lo, hi float64) {
 	return lo, hi
 }
 
-func (d density) edge(loss float64) edge {
+// Edge prepares one end of an interval.
+func (d density) Edge(loss float64) edge {
 	l := loss
 	if d.added {
 		l = -loss
@@ -77,20 +78,25 @@ func (d density) edge(loss float64) edge {
 	case ratio > 0:
 		z = math.Log(ratio / d.q)
 	}
-	e := d.noise.edge(z)
-	e.loss = loss
-	return e
+	return d.noise.edge(z)
 }
 
-// between returns the P-mass m of losses in [a, b) and the excess m − m'·e^ref
+// Between returns the P-mass m of losses in [a, b) and the excess m − m'·e^ref
 // over the Q-mass m', without cancelling what the two share.
-func (d density) between(a, b edge, ref float64) (mass, excess float64) {
+func (d density) Between(a, b edge, ref float64) (mass, excess float64) {
 	if d.added {
 		d0, d1 := d.noise.between(b, a) // z falls as the loss grows
 		return d0, math.Exp(ref) * (d0*(math.Expm1(-ref)+d.q) - d.q*d1)
 	}
 	d0, d1 := d.noise.between(a, b)
 	return (1-d.q)*d0 + d.q*d1, d.q*d1 - d0*(math.Expm1(ref)+d.q)
+}
+
+// Least is the smallest loss of a Gaussian on a sample, of a unit that is removed: nearly all mass
+// sits there where the rate is small.
+func (d density) Least() (loss float64, ok bool) {
+	_, gaussian := d.noise.(gaussianNoise)
+	return math.Log1p(-d.q), gaussian && d.q < 1 && !d.added
 }
 
 // outside returns the P-masses below and above an edge.
@@ -272,7 +278,7 @@ const maxCells = 1 << 20
 func (l law) span(outside float64) (lo, hi float64) {
 	lo, hi = inf, math.Inf(-1)
 	if l.continuous != nil {
-		lo, hi = l.continuous.span(outside)
+		lo, hi = l.continuous.Span(outside)
 	}
 	for _, a := range l.atoms {
 		lo, hi = math.Min(lo, a.loss), math.Max(hi, a.loss)
@@ -323,12 +329,12 @@ func (l law) discretise(h, outside float64, sparse bool) (lattice, bool) {
 		out.mass[i] += mass - up
 	}
 	if l.continuous != nil {
-		a := l.continuous.edge(first * h)
+		a := l.continuous.Edge(first * h)
 		below, _ := l.continuous.outside(a)
 		out.mass[0] += math.Max(0, below)
 		for i := range n - 1 {
-			b := l.continuous.edge(float64(out.at(i+1)) * h)
-			mass, excess := l.continuous.between(a, b, float64(out.at(i))*h)
+			b := l.continuous.Edge(float64(out.at(i+1)) * h)
+			mass, excess := l.continuous.Between(a, b, float64(out.at(i))*h)
 			put(i, math.Max(0, mass), excess)
 			a = b
 		}

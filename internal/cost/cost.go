@@ -59,7 +59,7 @@ func deltaOf(e dp.Event, rel dp.Relation, epsilon float64, m accountant.Method) 
 }
 
 // Unattained is a plan without lower bounds. Those of an event are attained by some
-// neighbours of a noisy sum (core/accountant/attained.go). The gradients of a model that a
+// neighbours of a noisy sum (core/accountant/lower). The gradients of a model that a
 // job names, or the choice that it made, need not attain them: there the pairs only dominate.
 func Unattained(p Plan) Plan {
 	without := func(f func(float64) (accountant.Result, error)) func(float64) (accountant.Result, error) {
