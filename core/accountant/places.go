@@ -86,23 +86,18 @@ func (t *sheet[T]) remember(key string, cost places[T]) {
 
 // cost is what an event adds on each segment of the unit hash.
 func (t *sheet[T]) cost(e dp.Event) (out places[T], err error) {
-	if err := valid(e, t.rel); err != nil {
-		return out, err
-	}
 	key := fmt.Sprintf("%#v", e)
 	if known, ok := t.known[key]; ok {
 		return known, nil
 	}
-	for _, point := range pointsOf(e, t.rel) {
-		parts, err := partsAt(e, t.rel, point)
-		if err != nil {
-			return out, err
-		}
-		c, err := t.price(parts)
-		if err != nil {
-			return out, err
-		}
-		out.from, out.cost = append(out.from, point), append(out.cost, c)
+	from, all, err := segments(e, t.rel)
+	for i := 0; err == nil && i < len(all); i++ {
+		var c T
+		c, err = t.price(all[i])
+		out.from, out.cost = append(out.from, from[i]), append(out.cost, c)
+	}
+	if err != nil {
+		return places[T]{}, err
 	}
 	if !t.added {
 		t.remember(key, out)
@@ -150,37 +145,36 @@ func valid(e dp.Event, rel dp.Relation) error {
 	return e.Validate()
 }
 
-// pointsOf has a point of each segment of the unit hash on which an event differs. Under
-// ReplaceOne scopes bring no parallel composition: there is one segment.
-func pointsOf(e dp.Event, rel dp.Relation) []float64 {
-	if rel == dp.ReplaceOne {
-		return []float64{0}
+// segments has the start of each segment of the unit hash on which an event differs, with the
+// parts that units there meet.
+func segments(e dp.Event, rel dp.Relation) (from []float64, all [][]part, err error) {
+	if err := valid(e, rel); err != nil {
+		return nil, nil, err
 	}
-	return dp.Breakpoints(e)
-}
-
-func partsAt(e dp.Event, rel dp.Relation, point float64) ([]part, error) {
-	if rel == dp.ReplaceOne {
-		return flatten(dp.Unscoped(e), rel)
+	at := func(point float64) dp.Event { return dp.Resolve(e, point) }
+	if from = dp.Breakpoints(e); rel == dp.ReplaceOne {
+		// Scopes bring no parallel composition: there is one segment.
+		from, at = []float64{0}, func(float64) dp.Event { return dp.Unscoped(e) }
 	}
-	return flatten(dp.Resolve(e, point), rel)
+	for _, point := range from {
+		parts, err := flatten(at(point), rel)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, parts)
+	}
+	return from, all, nil
 }
 
 // resolveAll returns the parts of the event for every kind of unit, without repeats.
 func resolveAll(e dp.Event, rel dp.Relation) (all [][]part, err error) {
-	if err := valid(e, rel); err != nil {
-		return nil, err
-	}
-	for _, point := range pointsOf(e, rel) {
-		parts, err := partsAt(e, rel, point)
-		if err != nil {
-			return nil, err
-		}
+	_, everywhere, err := segments(e, rel)
+	for _, parts := range everywhere {
 		if !slices.ContainsFunc(all, func(p []part) bool { return reflect.DeepEqual(p, parts) }) {
 			all = append(all, parts)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // memo remembers values of a function of its key alone, at most so many; errors are not kept.

@@ -106,7 +106,7 @@ func eventCurve(e dp.Event, rel dp.Relation) (curve, error) {
 	case dp.Select:
 		return selectCurve(e, rel)
 	}
-	return nil, fmt.Errorf("event %q has no accountant", e.Kind())
+	return nil, fmt.Errorf("event %q has no accountant", dp.KindOf(e))
 }
 
 // zcdpCurve is R(α) = ρα (Bun and Steinke, arXiv:1605.02065); a Gaussian of

@@ -54,7 +54,7 @@ func selectCurve(e dp.Select, rel dp.Relation) (curve, error) {
 	case dp.RandomStopping:
 		return unbounded, nil
 	default:
-		return nil, fmt.Errorf("selection with %q runs has no accountant", runs.RunsKind())
+		return nil, fmt.Errorf("selection with %q runs has no accountant", dp.RunsKindOf(runs))
 	}
 	at := func(alpha float64) float64 { return base(alpha) + extra(alpha) }
 	lowestOrder, lowest := bestOrder(at)

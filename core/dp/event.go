@@ -8,12 +8,13 @@ package dp
 // relation in force: a noise multiplier is a standard deviation (or scale) over that
 // sensitivity. An event by itself does not say which relation that was; Stated does.
 type Event interface {
-	// Kind is the stable name under which the event is stored.
-	Kind() string
 	// Validate returns an error that names the field, or nil.
 	Validate() error
-	isEvent()
+	kind() string // see KindOf
 }
+
+// KindOf is the stable name under which an event is stored.
+func KindOf(e Event) string { return e.kind() }
 
 type (
 	// NoOp touches no data. It costs nothing.
@@ -156,10 +157,12 @@ type (
 
 // Runs is the law of the secret number of runs of a Select.
 type Runs interface {
-	RunsKind() string
 	Validate() error
-	isRuns()
+	runsKind() string // see RunsKindOf
 }
+
+// RunsKindOf is the stable name under which a law of runs is stored.
+func RunsKindOf(r Runs) string { return r.runsKind() }
 
 type (
 	// TruncatedNegativeBinomial has parameters Eta > −1 and the mean number of
@@ -182,50 +185,26 @@ type (
 	}
 )
 
-func (NoOp) Kind() string                 { return "no_op" }
-func (NonPrivate) Kind() string           { return "non_private" }
-func (Gaussian) Kind() string             { return "gaussian" }
-func (Laplace) Kind() string              { return "laplace" }
-func (DiscreteGaussian) Kind() string     { return "discrete_gaussian" }
-func (DiscreteLaplace) Kind() string      { return "discrete_laplace" }
-func (RandomizedResponse) Kind() string   { return "randomized_response" }
-func (ExponentialMechanism) Kind() string { return "exponential_mechanism" }
-func (Pure) Kind() string                 { return "pure" }
-func (Approximate) Kind() string          { return "approximate" }
-func (ZCDP) Kind() string                 { return "zcdp" }
-func (PoissonSampled) Kind() string       { return "poisson_sampled" }
-func (FixedSizeSampled) Kind() string     { return "fixed_size_sampled" }
-func (Shuffled) Kind() string             { return "shuffled" }
-func (Banded) Kind() string               { return "banded" }
-func (Repeat) Kind() string               { return "repeat" }
-func (Compose) Kind() string              { return "compose" }
-func (Scoped) Kind() string               { return "scoped" }
-func (Select) Kind() string               { return "select" }
+func (NoOp) kind() string                 { return "no_op" }
+func (NonPrivate) kind() string           { return "non_private" }
+func (Gaussian) kind() string             { return "gaussian" }
+func (Laplace) kind() string              { return "laplace" }
+func (DiscreteGaussian) kind() string     { return "discrete_gaussian" }
+func (DiscreteLaplace) kind() string      { return "discrete_laplace" }
+func (RandomizedResponse) kind() string   { return "randomized_response" }
+func (ExponentialMechanism) kind() string { return "exponential_mechanism" }
+func (Pure) kind() string                 { return "pure" }
+func (Approximate) kind() string          { return "approximate" }
+func (ZCDP) kind() string                 { return "zcdp" }
+func (PoissonSampled) kind() string       { return "poisson_sampled" }
+func (FixedSizeSampled) kind() string     { return "fixed_size_sampled" }
+func (Shuffled) kind() string             { return "shuffled" }
+func (Banded) kind() string               { return "banded" }
+func (Repeat) kind() string               { return "repeat" }
+func (Compose) kind() string              { return "compose" }
+func (Scoped) kind() string               { return "scoped" }
+func (Select) kind() string               { return "select" }
 
-func (NoOp) isEvent()                 {}
-func (NonPrivate) isEvent()           {}
-func (Gaussian) isEvent()             {}
-func (Laplace) isEvent()              {}
-func (DiscreteGaussian) isEvent()     {}
-func (DiscreteLaplace) isEvent()      {}
-func (RandomizedResponse) isEvent()   {}
-func (ExponentialMechanism) isEvent() {}
-func (Pure) isEvent()                 {}
-func (Approximate) isEvent()          {}
-func (ZCDP) isEvent()                 {}
-func (PoissonSampled) isEvent()       {}
-func (FixedSizeSampled) isEvent()     {}
-func (Shuffled) isEvent()             {}
-func (Banded) isEvent()               {}
-func (Repeat) isEvent()               {}
-func (Compose) isEvent()              {}
-func (Scoped) isEvent()               {}
-func (Select) isEvent()               {}
-
-func (TruncatedNegativeBinomial) RunsKind() string { return "tnb" }
-func (PoissonRuns) RunsKind() string               { return "poisson" }
-func (RandomStopping) RunsKind() string            { return "random_stopping" }
-
-func (TruncatedNegativeBinomial) isRuns() {}
-func (PoissonRuns) isRuns()               {}
-func (RandomStopping) isRuns()            {}
+func (TruncatedNegativeBinomial) runsKind() string { return "tnb" }
+func (PoissonRuns) runsKind() string               { return "poisson" }
+func (RandomStopping) runsKind() string            { return "random_stopping" }

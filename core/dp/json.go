@@ -31,9 +31,9 @@ func write(b *bytes.Buffer, of, name string, x any, depth int) error {
 	case nil:
 		return invalid(of, "%s is missing", name)
 	case Event:
-		kind, depth = x.Kind(), depth+1
+		kind, depth = x.kind(), depth+1
 	case Runs:
-		kind, types = x.RunsKind(), lawsOfRuns
+		kind, types = x.runsKind(), lawsOfRuns
 	case []Event:
 		b.WriteByte('[')
 		for i, e := range x {
@@ -81,9 +81,9 @@ func write(b *bytes.Buffer, of, name string, x any, depth int) error {
 // kinds are the types of events and lawsOfRuns those of runs, by the names under which they are stored. Fields are
 // stored in the order of their declaration, under the names of their tags.
 var (
-	kinds = typesBy[Event](Event.Kind, NoOp{}, NonPrivate{}, Gaussian{}, Laplace{}, DiscreteGaussian{}, DiscreteLaplace{}, RandomizedResponse{}, ExponentialMechanism{},
+	kinds = typesBy[Event](Event.kind, NoOp{}, NonPrivate{}, Gaussian{}, Laplace{}, DiscreteGaussian{}, DiscreteLaplace{}, RandomizedResponse{}, ExponentialMechanism{},
 		Pure{}, Approximate{}, ZCDP{}, PoissonSampled{}, FixedSizeSampled{}, Shuffled{}, Banded{}, Repeat{}, Compose{}, Scoped{}, Select{})
-	lawsOfRuns = typesBy[Runs](Runs.RunsKind, TruncatedNegativeBinomial{}, PoissonRuns{}, RandomStopping{})
+	lawsOfRuns = typesBy[Runs](Runs.runsKind, TruncatedNegativeBinomial{}, PoissonRuns{}, RandomStopping{})
 )
 
 func typesBy[T any](name func(T) string, all ...T) map[string]reflect.Type {

@@ -48,7 +48,7 @@ func (s Stated) Encode() ([]byte, error) {
 		return nil, err
 	}
 	if len(head)+b.Len() > MaxEventBytes {
-		return nil, invalid(s.Event.Kind(), "longer than %d bytes", MaxEventBytes)
+		return nil, invalid(s.Event.kind(), "longer than %d bytes", MaxEventBytes)
 	}
 	if err := s.Event.Validate(); err != nil {
 		return nil, err

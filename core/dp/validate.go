@@ -51,7 +51,7 @@ func around(kind string, e Event, rules ...rule) error {
 }
 
 func noise(e Event, multiplier float64) error {
-	return check(e.Kind(), nonNegative("noise_multiplier", multiplier))
+	return check(e.kind(), nonNegative("noise_multiplier", multiplier))
 }
 
 func (NoOp) Validate() error               { return nil }
@@ -62,39 +62,39 @@ func (e DiscreteGaussian) Validate() error { return noise(e, e.NoiseMultiplier) 
 func (e DiscreteLaplace) Validate() error  { return noise(e, e.NoiseMultiplier) }
 
 func (e RandomizedResponse) Validate() error {
-	return check(e.Kind(), fraction("noise_probability", e.NoiseProbability), rule{e.Categories >= 2, "categories", "must be at least 2"})
+	return check(e.kind(), fraction("noise_probability", e.NoiseProbability), rule{e.Categories >= 2, "categories", "must be at least 2"})
 }
 
 func (e ExponentialMechanism) Validate() error {
-	return check(e.Kind(), nonNegative("epsilon", e.Epsilon))
+	return check(e.kind(), nonNegative("epsilon", e.Epsilon))
 }
 
-func (e Pure) Validate() error { return check(e.Kind(), nonNegative("epsilon", e.Epsilon)) }
+func (e Pure) Validate() error { return check(e.kind(), nonNegative("epsilon", e.Epsilon)) }
 
 func (e Approximate) Validate() error {
-	return check(e.Kind(), nonNegative("epsilon", e.Epsilon), fraction("delta", e.Delta))
+	return check(e.kind(), nonNegative("epsilon", e.Epsilon), fraction("delta", e.Delta))
 }
 
-func (e ZCDP) Validate() error { return check(e.Kind(), nonNegative("rho", e.Rho)) }
+func (e ZCDP) Validate() error { return check(e.kind(), nonNegative("rho", e.Rho)) }
 
 func (e PoissonSampled) Validate() error {
-	if err := around(e.Kind(), e.Event, fraction("rate", e.Rate)); err != nil || e.OneSided == nil {
+	if err := around(e.kind(), e.Event, fraction("rate", e.Rate)); err != nil || e.OneSided == nil {
 		return err
 	}
 	return e.OneSided.Validate()
 }
 
 func (e FixedSizeSampled) Validate() error {
-	return around(e.Kind(), e.Event, rule{e.SourceSize >= 1 && e.SampleSize >= 0 && e.SampleSize <= e.SourceSize,
+	return around(e.kind(), e.Event, rule{e.SourceSize >= 1 && e.SampleSize >= 0 && e.SampleSize <= e.SourceSize,
 		"want", "0 <= sample_size <= source_size and source_size >= 1"})
 }
 
 func (e Shuffled) Validate() error {
-	return around(e.Kind(), e.Event, rule{e.Epochs >= 0, "epochs", "must be >= 0"})
+	return around(e.kind(), e.Event, rule{e.Epochs >= 0, "epochs", "must be >= 0"})
 }
 
 func (e Banded) Validate() error {
-	return check(e.Kind(),
+	return check(e.kind(),
 		rule{e.Steps >= 0, "steps", "must be >= 0"},
 		rule{e.Groups >= 1, "groups", "must be at least 1"},
 		fraction("rate", e.Rate),
@@ -107,12 +107,12 @@ func (e Banded) Validate() error {
 }
 
 func (e Repeat) Validate() error {
-	return around(e.Kind(), e.Event, rule{e.Count >= 0, "count", "must be >= 0"})
+	return around(e.kind(), e.Event, rule{e.Count >= 0, "count", "must be >= 0"})
 }
 
 func (e Compose) Validate() error {
 	for _, c := range e.Events {
-		if err := around(e.Kind(), c); err != nil {
+		if err := around(e.kind(), c); err != nil {
 			return err
 		}
 	}
@@ -120,17 +120,17 @@ func (e Compose) Validate() error {
 }
 
 func (e Scoped) Validate() error {
-	return around(e.Kind(), e.Event, rule{e.Scope.Valid(), "scope", "must satisfy 0 <= lower < upper <= 1"})
+	return around(e.kind(), e.Event, rule{e.Scope.Valid(), "scope", "must satisfy 0 <= lower < upper <= 1"})
 }
 
 func (e Select) Validate() error {
 	if e.Runs == nil {
-		return invalid(e.Kind(), "runs is missing")
+		return invalid(e.kind(), "runs is missing")
 	}
 	if err := e.Runs.Validate(); err != nil {
 		return err
 	}
-	return around(e.Kind(), e.Event)
+	return around(e.kind(), e.Event)
 }
 
 func (r TruncatedNegativeBinomial) Validate() error {

@@ -85,7 +85,7 @@ func louder(e dp.Event, factor float64) dp.Event {
 		}
 		return dp.Compose{Events: parts}
 	}
-	panic("no louder " + e.Kind())
+	panic("no louder " + dp.KindOf(e))
 }
 
 // notAlone are functions that take a permit and are audited through another: the plural

@@ -132,7 +132,7 @@ func (d *DPAccounting) of(e dp.Event) (*dpEvent, error) {
 		case e.SampleSize == 0:
 			return dpNoOp(), nil
 		case !gaussians(e.Event):
-			return nil, fmt.Errorf("a sample of fixed size of %s", e.Event.Kind())
+			return nil, fmt.Errorf("a sample of fixed size of %s", dp.KindOf(e.Event))
 		}
 		return dpOf("SampledWithoutReplacementDpEvent", "source_dataset_size", int64(e.SourceSize), "sample_size", int64(e.SampleSize), "event", inner), nil
 	case dp.Shuffled:
@@ -156,7 +156,7 @@ func (d *DPAccounting) of(e dp.Event) (*dpEvent, error) {
 	case dp.Select:
 		return d.selected(e)
 	}
-	return nil, fmt.Errorf("%s", e.Kind())
+	return nil, fmt.Errorf("%s", dp.KindOf(e))
 }
 
 // sampled is a Poisson sample. The library amplifies Gaussian noise and Laplace noise. What it takes for Gaussian
@@ -177,13 +177,13 @@ func (d *DPAccounting) sampled(e dp.PoissonSampled) (*dpEvent, error) {
 		one, ok := e.OneSided.(dp.Gaussian)
 		both, same := e.Event.(dp.Gaussian)
 		if !ok || !same || one.NoiseMultiplier > 2*both.NoiseMultiplier {
-			return nil, fmt.Errorf("a Poisson sample of %s under replace_one", e.Event.Kind())
+			return nil, fmt.Errorf("a Poisson sample of %s under replace_one", dp.KindOf(e.Event))
 		}
 		if inner, err = d.of(one); err != nil || inner.class != "GaussianDpEvent" {
 			return inner, err
 		}
 	} else if _, laplace := e.Event.(dp.Laplace); !laplace && !gaussians(e.Event) {
-		return nil, fmt.Errorf("a Poisson sample of %s", e.Event.Kind())
+		return nil, fmt.Errorf("a Poisson sample of %s", dp.KindOf(e.Event))
 	}
 	return dpOf("PoissonSampledDpEvent", "sampling_probability", e.Rate, "event", inner), nil
 }
@@ -233,7 +233,7 @@ func (d *DPAccounting) selected(e dp.Select) (*dpEvent, error) {
 		}
 		return nil, fmt.Errorf("a selection from %g runs on average", r.Mean)
 	}
-	return nil, fmt.Errorf("a selection with %s", e.Runs.RunsKind())
+	return nil, fmt.Errorf("a selection with %s", dp.RunsKindOf(e.Runs))
 }
 
 // up is the next larger number, for what a division has rounded.

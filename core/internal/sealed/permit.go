@@ -153,7 +153,7 @@ func (p *Permit) take(scope dp.Scope, event dp.Event) (func() *entropy.Source, e
 			}
 		}
 	}
-	return nil, fmt.Errorf("%s on %s: %w", event.Kind(), scope, ErrNotReserved)
+	return nil, fmt.Errorf("%s on %s: %w", dp.KindOf(event), scope, ErrNotReserved)
 }
 
 // Children of a root have labels that begin with one of these, so no name that a

@@ -92,7 +92,7 @@ func (p *Permit) leave(event dp.Event) error {
 			for _, i := range parts {
 				p.pool.items[i].used = false
 			}
-			return fmt.Errorf("%s on %s: %w", w.event.Kind(), w.scope, ErrNotReserved)
+			return fmt.Errorf("%s on %s: %w", dp.KindOf(w.event), w.scope, ErrNotReserved)
 		}
 		p.pool.items[found].used = true
 		parts = append(parts, found)

@@ -62,5 +62,5 @@ func sum(e dp.Event) (float64, error) {
 		}
 		return total, nil
 	}
-	return 0, fmt.Errorf("%s is not known here", e.Kind())
+	return 0, fmt.Errorf("%s is not known here", dp.KindOf(e))
 }
