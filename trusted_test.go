@@ -116,8 +116,8 @@ var base = []part{
 		about: "A fault here can let a job spend more than its budget.",
 		total: "Events, prices and the ledger",
 		packages: []trusted{
-			{"core/dp", 710, 0, "says what an event is"},
-			{"core/accountant", 3850, 0, "prices events"},
+			{"core/dp", 690, 0, "says what an event is"},
+			{"core/accountant", 3660, 0, "prices events"},
 			{"core/ledger", 3480, 0, "books events before rows open; makes permits; signs released files"},
 			{"core/ledger/pricing", 60, 0, "joins the ledger to the accountant"},
 		}},

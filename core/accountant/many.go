@@ -2,9 +2,7 @@ package accountant
 
 import (
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"pawl/core/dp"
 )
@@ -17,31 +15,6 @@ import (
 // atIntegers bounds a curve by its values at whole orders, fewer of them from 32 on.
 func (c curve) atIntegers() curve {
 	return interpolate(32, func(n float64) float64 { return (n - 1) * c(n) })
-}
-
-// forEach calls do for 0 to n−1, side by side where these are many.
-func forEach(n int, do func(i int)) {
-	if n <= manyParts {
-		for i := range n {
-			do(i)
-		}
-		return
-	}
-	inParallel(n, do)
-}
-
-// inParallel calls do for 0 to n−1.
-func inParallel(n int, do func(i int)) {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	var wait sync.WaitGroup
-	for w := range workers {
-		wait.Go(func() {
-			for i := w; i < n; i += workers {
-				do(i)
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // mergeSums makes one part of those whose composition is again one of their kind:

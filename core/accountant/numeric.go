@@ -1,6 +1,10 @@
 package accountant
 
-import "math"
+import (
+	"math"
+	"runtime"
+	"sync"
+)
 
 var (
 	inf      = math.Inf(1)
@@ -127,4 +131,29 @@ func bisect(lo, hi float64, ok func(float64) bool) float64 {
 		}
 	}
 	return hi
+}
+
+// forEach calls do for 0 to n−1, side by side where these are many.
+func forEach(n int, do func(i int)) {
+	if n <= manyParts {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	inParallel(n, do)
+}
+
+// inParallel calls do for 0 to n−1.
+func inParallel(n int, do func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			for i := w; i < n; i += workers {
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"sync"
 
 	"pawl/core/dp"
 )
@@ -175,31 +174,4 @@ func resolveAll(e dp.Event, rel dp.Relation) (all [][]part, err error) {
 		}
 	}
 	return all, err
-}
-
-// memo remembers values of a function of its key alone, at most so many; errors are not kept.
-type memo[K comparable, V any] struct {
-	sync.Mutex
-	most  int
-	known map[K]V
-}
-
-func (m *memo[K, V]) get(key K, compute func() (V, error)) (V, error) {
-	m.Lock()
-	x, ok := m.known[key]
-	m.Unlock()
-	if ok {
-		return x, nil
-	}
-	x, err := compute()
-	if err != nil {
-		return x, err
-	}
-	m.Lock()
-	defer m.Unlock()
-	if len(m.known) >= m.most || m.known == nil {
-		m.known = map[K]V{}
-	}
-	m.known[key] = x
-	return x, nil
 }

@@ -57,7 +57,9 @@ func softmax(rows []float32, width int) {
 		for i, v := range row {
 			row[i] = v - greatest
 		}
-		kernel.Exp(row, row)
+	}
+	kernel.Exp(rows, rows) // at once: a short row would be done one by one
+	for row := range slices.Chunk(rows, width) {
 		sum := float32(0)
 		for _, v := range row {
 			sum += v
