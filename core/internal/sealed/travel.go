@@ -76,7 +76,7 @@ func (p *Permit) leave(event dp.Event) error {
 	switch {
 	case p.closed || p.pool.closed:
 		return fmt.Errorf("permit %s is closed: %w", p.id, ErrNotReserved)
-	case len(p.taken) > 0:
+	case len(p.taken) > 0, len(p.handed) > 0:
 		return fmt.Errorf("permit %s was used here, and a part of it elsewhere would have its noise: %w", p.id, ErrNotReserved)
 	}
 	var parts []int

@@ -89,6 +89,11 @@ func TestOnlyWhatIsReservedTravels(t *testing.T) {
 	if _, err := Travel(used, fleetKey, g, "s", "1"); err == nil {
 		t.Error("a permit that has drawn noise here travelled with the same stream")
 	}
+	parent := trialOf(t, p, 101)
+	trialOf(t, parent, 1)
+	if _, err := Travel(parent, fleetKey, g, "s", "1"); err == nil {
+		t.Error("a permit travelled whose part draws noise here, and could be handed out there again")
+	}
 	for range 7 {
 		noiseOf(t, p, dp.WholeScope, g)
 	}
