@@ -280,3 +280,32 @@ func TestNeedsItsCharge(t *testing.T) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
+
+// Edges ascend from the lower bound to the upper one, also where floats between them are few.
+func TestEdgesLieWithinTheBounds(t *testing.T) {
+	for _, c := range []schema.Column{
+		{Type: schema.Numeric, Lower: 1e15 - 1, Upper: 1e15},
+		{Type: schema.Numeric, Lower: -1e15, Upper: -1e15 + 0.25},
+		{Type: schema.Numeric, Lower: 0, Upper: 5e-324},
+		{Type: schema.Numeric, Lower: -1e15, Upper: 1e15},
+		{Type: schema.Integer, Lower: 1e15 - 300, Upper: 1e15},
+		{Type: schema.Numeric, Lower: 1e10, Upper: 1e10 + 1e-3, HeavyTailed: true},
+		{Type: schema.Numeric, Lower: -3, Upper: 3},
+	} {
+		for _, most := range []int{16, 64, 128} {
+			edges := newColumn(&c, 0, false, most).edges
+			top := c.Upper
+			if c.Type == schema.Integer {
+				top++
+			}
+			if edges[0] != c.Lower || edges[len(edges)-1] != top || len(edges) > 130 {
+				t.Errorf("[%v, %v], at most %d bins: %v", c.Lower, c.Upper, most, edges)
+			}
+			for j := range edges[1:] {
+				if !(edges[j] < edges[j+1]) {
+					t.Errorf("[%v, %v], at most %d bins: edges %v and %v", c.Lower, c.Upper, most, edges[j], edges[j+1])
+				}
+			}
+		}
+	}
+}

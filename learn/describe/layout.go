@@ -249,8 +249,9 @@ func (c *column) bins(most int) {
 		if c.whole {
 			step = max(step, 1)
 		}
-		for k := math.Floor(c.lower/step) + 1; k*step < top; k++ {
-			add(k * step)
+		first := math.Floor(c.lower/step) + 1
+		for k := range equalBins + 1 { // of numbers that are far from 0 some are equal, and add takes one
+			add((first + float64(k)) * step)
 		}
 	}
 	c.edges = append(c.edges, top)
