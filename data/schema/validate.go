@@ -165,6 +165,8 @@ func (c *Column) validateNumber(i int) error {
 		return newFault(i, "lower", c.Name, "lower and upper bound are equal", "state the range that the quantity can take, or ignore the column")
 	case c.HeavyTailed && c.Lower < 0:
 		return newFault(i, "heavy_tailed", c.Name, "heavy_tailed needs a lower bound of at least 0", "")
+	case c.HeavyTailed && math.Log1p(c.Lower) == math.Log1p(c.Upper):
+		return newFault(i, "heavy_tailed", c.Name, "the bounds are too close for heavy_tailed: their logarithms are equal", "leave heavy_tailed out")
 	}
 	if c.Missing == MissingValue {
 		v := c.MissingNumber

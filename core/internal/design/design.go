@@ -156,8 +156,19 @@ func (m *Matrix) encode(cells []float64, sources []int, levels []uint16, values 
 	for _, x := range values {
 		norm2 += x * x
 	}
-	return math.Sqrt(norm2) * m.enc.Scale
+	if norm := math.Sqrt(norm2) * m.enc.Scale; norm <= longest {
+		return norm
+	}
+	for t := range levels {
+		levels[t] = none
+	}
+	clear(values)
+	return 0
 }
+
+// longest is 1 and what the rounding of a norm adds. Blocks that make a row longer, or no numbers of it, are zeros
+// in it: clipping goes by norms, and one NaN would be the sum whatever the noise.
+const longest = 1 + 1e-9
 
 // Len is the number of rows: a private fact.
 func (m *Matrix) Len() int { return m.n }
@@ -167,20 +178,20 @@ func (m *Matrix) Dim() int { return m.enc.Dim }
 
 func (m *Matrix) chunks() int { return (m.n + m.chunk - 1) / m.chunk }
 
-func (m *Matrix) each(f func(lo, hi, worker int)) {
-	chunks := m.chunks()
+func (m *Matrix) each(f func(lo, hi, chunk int)) {
+	m.share(m.chunks(), func(c int) { f(c*m.chunk, min((c+1)*m.chunk, m.n), c) })
+}
+
+// share calls f for 0 to n−1, side by side.
+func (m *Matrix) share(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	var fault fault
-	next := make(chan int, chunks)
-	for c := range chunks {
-		next <- c
-	}
-	close(next)
-	for range min(m.workers, chunks) {
+	var next atomic.Int64
+	for range min(m.workers, n) {
 		wg.Go(func() {
 			defer fault.hold()
-			for c := range next {
-				f(c*m.chunk, min((c+1)*m.chunk, m.n), c)
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
 			}
 		})
 	}

@@ -1,10 +1,6 @@
 package design
 
-import (
-	"sync"
-
-	"pawl/data/encode"
-)
+import "pawl/data/encode"
 
 // Stripes of rows are summed apart and added in order, so a result does not
 // depend on the number of workers. Their number is a function of the encoding
@@ -76,23 +72,7 @@ func (m *Matrix) eachStripe(stripes int, f func(s int)) {
 		}
 		return
 	}
-	var wg sync.WaitGroup
-	var fault fault
-	next := make(chan int, stripes)
-	for s := range stripes {
-		next <- s
-	}
-	close(next)
-	for range min(m.workers, stripes) {
-		wg.Go(func() {
-			defer fault.hold()
-			for s := range next {
-				f(s)
-			}
-		})
-	}
-	wg.Wait()
-	fault.raise()
+	m.share(stripes, f)
 }
 
 // count adds the weighted pairs of levels of rows lo, lo+every, … below hi to the

@@ -53,7 +53,10 @@ func (m *Matrix) readSparse(v Rows) {
 			})
 			first += b.Dim
 		}
-		s.start = append(s.start, len(s.at))
-		m.Norm[i] = math.Sqrt(m.Norm[i]*m.Norm[i] + square*m.enc.Scale*m.enc.Scale)
+		norm := math.Sqrt(m.Norm[i]*m.Norm[i] + square*m.enc.Scale*m.enc.Scale)
+		if !(norm <= longest) {
+			norm, s.at, s.value = m.Norm[i], s.at[:s.start[i]], s.value[:s.start[i]]
+		}
+		s.start, m.Norm[i] = append(s.start, len(s.at)), norm
 	}
 }

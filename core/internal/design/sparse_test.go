@@ -2,6 +2,7 @@ package design
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -112,4 +113,54 @@ func TestSparseSumMatchesDenseRows(t *testing.T) {
 			t.Fatal("an encoding with a text is not sparse")
 		}
 	})
+}
+
+// Blocks that make a row longer than 1, or no numbers of it, are zeros in it: one number that is none would tell of its row
+// through any noise, and clipping goes by norms.
+func TestNoRowIsLongerThanOne(t *testing.T) {
+	for name, tt := range map[string]struct {
+		column schema.Column
+		value  float64
+		times  float64 // the scale
+	}{
+		"no number": {schema.Column{Name: "pay", Type: schema.Numeric, HeavyTailed: true, Lower: 1e15 - 1, Upper: 1e15}, 1e15, 1},
+		"too long":  {schema.Column{Name: "pay", Type: schema.Numeric, Lower: 0, Upper: 1}, 1, 1.1},
+	} {
+		for _, text := range []bool{false, true} {
+			s := &schema.Schema{Public: true, Unit: schema.Unit{Name: "row", MaxRows: 1}, Columns: []schema.Column{tt.column, {Name: "a", Type: schema.Boolean}}}
+			rows := [][]float64{{tt.value, 1}, {math.NaN(), 1}}
+			if text {
+				s.Columns = append(s.Columns, schema.Column{Name: "note", Type: schema.Text, Buckets: 7})
+				rows = [][]float64{{tt.value, 1, 3, 1, 2, 1}, {math.NaN(), 1, 3, 1, 2, 1}}
+			}
+			enc, err := encode.New(s, "", encode.Options{Linear: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			enc.Scale *= tt.times
+			wide := packed.NewWide(len(s.Columns))
+			for _, row := range rows {
+				wide.Append(row)
+			}
+			view, err := sealed.OpenPublic(sealed.Seal(sealed.NewSimulationKey("d", 1), s, sealed.Table{Cells: wide, Hash: make([]uint64, len(rows))}), dp.WholeScope)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, packed := NewPacked(view, enc, func([]float64) float64 { return 1 }, 1)
+			if text != (packed == nil) {
+				t.Fatalf("%s, text %v: packed %v", name, text, packed != nil)
+			}
+			norms := m.Norm
+			m = New(view, enc, func([]float64) float64 { return 1 })
+			got := make([]float64, enc.Dim)
+			m.Sum(new(Pass), got, make([]float64, enc.Dim), 1, nil, func(i int, scores []float64) { scores[0] = float64(1 - i) })
+			square, plain := 0.0, math.Sqrt(float64(len(enc.Blocks)-1))*enc.Scale
+			for _, v := range got {
+				square += v * v
+			}
+			if short := math.Sqrt(square); !(norms[0] <= longest) || math.Abs(short-norms[0]) > 1e-9 || math.Abs(norms[1]-plain) > 1e-9 || !slices.Equal(norms, m.Norm) {
+				t.Errorf("%s, text %v: norms %v of a row of norm %v and one of %v", name, text, norms, short, plain)
+			}
+		}
+	}
 }
