@@ -121,11 +121,11 @@ func TestOpenRefusesForeignPermits(t *testing.T) {
 		t.Errorf("sensitive rows opened after a write to their schema: %v", err)
 	}
 	s := *r.Schema()
-	s.Unit.MaxRows = 3
-	three := New("d", &s, []float64{1, 0}, []uint64{0})
+	s.Unit.MaxRows = 2
+	two := New("d", &s, []float64{1, 0}, []uint64{0})
 	s.Unit.MaxRows = 1
-	if _, err := Open(three, permit(t, g), dp.WholeScope, g); err == nil {
-		t.Error("a permit for one row per unit opened rows of three per unit")
+	if _, err := Open(two, permit(t, g), dp.WholeScope, g); err == nil {
+		t.Error("a permit for one row per unit opened rows of two per unit")
 	}
 }
 

@@ -160,11 +160,16 @@ func TestChildrenTakeFromTheParent(t *testing.T) {
 	if _, err := Open(rows(t), p, dp.WholeScope, g); err == nil {
 		t.Error("children took three events, and the permit has one left")
 	}
+	if p, err = NewPermit("id", "d", dp.AddOrRemoveOne, 1, dp.Compose{Events: []dp.Event{g, g}}, entropy.Seeded(1)); err != nil {
+		t.Fatal(err)
+	}
+	if d, err = p.Child("trial", 1); err != nil {
+		t.Fatal(err)
+	}
+	noiseOf(t, d, dp.WholeScope, g)
 	p.Close()
-	if e, err := d.Child("x", 0); err == nil {
-		if _, err := Open(rows(t), e, dp.WholeScope, g); err == nil {
-			t.Error("a child outlives its permit")
-		}
+	if _, err := Open(rows(t), d, dp.WholeScope, g); err == nil {
+		t.Error("a child outlives its permit")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/data/packed"
 	"pawl/data/schema"
 )
 
@@ -30,6 +31,21 @@ func TestUnits(t *testing.T) {
 		if n != tt.n || !slices.Equal(of, tt.of) || (of == nil) != (tt.of == nil) {
 			t.Errorf("%s: %v of %d, want %v of %d", tt.name, of, n, tt.of, tt.n)
 		}
+	}
+}
+
+// Two units of one hash are two: neither has the other's place among the rows.
+func TestUnitsOfOneHashAreTwo(t *testing.T) {
+	s := &schema.Schema{Unit: schema.Unit{Name: "person", MaxRows: 2}, Columns: []schema.Column{{Name: "x", Type: schema.Boolean}}}
+	view := func(hash []uint64, unit []int32) *View {
+		return Seal(NewSimulationKey("d", 1), s, Table{Cells: packed.Of(make([]float64, len(hash)), 1), Hash: hash, Unit: unit}).view(dp.WholeScope)
+	}
+	both := view([]uint64{9, 9, 9, 4}, []int32{5, 6, 5, 7})
+	if of, n := both.Units(); n != 3 || !slices.Equal(of, []int32{0, 1, 0, 2}) {
+		t.Errorf("units %v of %d", of, n)
+	}
+	if got, all := view([]uint64{9, 9, 4}, []int32{5, 5, 7}).Seeds(), both.Seeds(); !slices.Equal(got, []uint64{all[0], all[2], all[3]}) {
+		t.Errorf("without unit 6 the seeds are %v, with it %v", got, all)
 	}
 }
 
