@@ -261,6 +261,8 @@ func TestReplayCostsNothing(t *testing.T) {
 	for name, change := range map[string]func(*ledger.Request){
 		"event": func(q *ledger.Request) { q.Event = dp.Pure{Epsilon: 0.91} },
 		"bytes": func(q *ledger.Request) { q.Digest = bytes.Repeat([]byte{7}, 32); q.Updated = true },
+		// Units in other places: the charge was for units in theirs.
+		"assignment": func(q *ledger.Request) { q.Rows = ledgertest.Rows(t, l, "d") },
 	} {
 		other := q
 		change(&other)

@@ -317,6 +317,29 @@ func TestEntriesWithoutAssignment(t *testing.T) {
 	}
 }
 
+// Whoever ran something elsewhere did not assign units as pawl does: its scopes overlap with all others.
+func TestForeignRunsHavePlacesOfTheirOwn(t *testing.T) {
+	for name, column := range map[string]string{"rows": "", "units of a column": "id"} {
+		l := newLedger(t, "0.8", "1e-5")
+		q := ledgertest.Spend("d", 0)
+		q.UnitColumn, q.Event = column, quarter(t, 0)
+		if _, _, err := l.Reserve(ctx, q); err != nil {
+			t.Fatal(err)
+		}
+		b := ledger.Booking{Dataset: "d", Event: quarter(t, 1), By: "bob", Reason: "run at the other site"}
+		if _, err := l.Book(ctx, b); !errors.Is(err, ledger.ErrExhausted) {
+			t.Errorf("%s: a foreign run in another scope, two of .6 in a budget of .8: %v", name, err)
+		}
+		b.AfterTheFact = true
+		if _, err := l.Book(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		if both := show(t, l).AtOnce.Epsilon; both < 0.81 {
+			t.Errorf("%s: at once %v", name, both)
+		}
+	}
+}
+
 func TestUnpriceableEventsAreRefused(t *testing.T) {
 	for _, e := range []dp.Event{dp.NonPrivate{}, dp.Gaussian{}, dp.Repeat{Count: 3, Event: dp.NonPrivate{}}} {
 		l := newLedger(t, "10", "1e-5")
