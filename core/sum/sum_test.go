@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -74,6 +75,18 @@ func TestCellsHoldRowsToTheirBound(t *testing.T) {
 
 // What is without meaning is refused before a row is read and before an event is used, and
 // nothing leaves without the event that pays for it.
+// Two numbers for one cell would have squares that say too little of their sum.
+func TestNoCellTwice(t *testing.T) {
+	c := Cells{Scope: dp.WholeScope, Size: 3, L2Squared: 2, Event: dp.DiscreteGaussian{NoiseMultiplier: 1}, Row: func(_ []float64, _ []float32, add *Tally) {
+		for _, cell := range []int{1, 1, 0} {
+			add.Add(cell, 1)
+		}
+	}}
+	if sums, err := c.Public(rowsOf(true, 1)); err != nil || !slices.Equal(sums, []int64{0, 1, 0}) {
+		t.Errorf("%v, %v", sums, err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	count := func(_ []float64, _ []float32, add *Tally) { add.Add(0, 1) }
 	good := Cells{Scope: dp.WholeScope, Event: dp.DiscreteLaplace{NoiseMultiplier: 2}, Size: 1, L1: 1, L2Squared: 1, Row: count}
