@@ -89,7 +89,7 @@ func New(key [32]byte, names []string) *Builder { return newBuilder(Table, key, 
 
 func newBuilder(kind Kind, key [32]byte, names []string) *Builder {
 	b := &Builder{kind: kind, key: key, order: make([]int, len(names)), sketch: make([]int, len(names)), names: make([]uint16, len(names)),
-		known:  make([]memo.Table[form], len(names)),
+		known:  memo.Columns[form](len(names)),
 		secret: newSecret(derive(key, "cells")), records: newSketch(records), digest: make([]byte, 0, sha256.Size)}
 	trimmed := make([]string, len(names))
 	for i, name := range names {
