@@ -267,19 +267,20 @@ func (m *Model) Probabilities(p, cells []float64) {
 		p[int(m.Value)] = 1
 		return
 	}
-	if m.Kind == Network {
-		x := make([]float32, m.Encoding.Inputs())
-		m.Encoding.Input(x, cells, nil)
-		m.InputProbabilities(p, x)
-		return
-	}
 	m.Prober()(p, cells)
 }
 
-// Prober is Probabilities for many rows, of a linear or additive model. It is not safe for concurrent use.
+// Prober is Probabilities for many rows. It is not safe for concurrent use.
 func (m *Model) Prober() func(p, cells []float64) {
-	if m.Kind == Constant || m.Kind == Network {
+	switch m.Kind {
+	case Constant:
 		return m.Probabilities
+	case Network:
+		x, scratch, probable := make([]float32, m.Encoding.Inputs()), make([]float64, m.Encoding.Dim), m.InputProber()
+		return func(p, cells []float64) {
+			m.Encoding.Input(x, cells, scratch)
+			probable(p, x)
+		}
 	}
 	score, one := m.scorer(), []float64{0}
 	return func(p, cells []float64) {

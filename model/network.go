@@ -29,26 +29,40 @@ func (m *Model) validateNetwork() error {
 // another: a class index, or a value in target units. It is not safe for
 // concurrent use.
 func (m *Model) InputPredictor() func(input []float32) float64 {
+	predict := m.Net.Predictor(m.Parameters32)
 	two := m.TwoClasses()
-	score := m.InputScorer()
 	return func(input []float32) float64 {
 		if two {
-			return m.label(score(input))
+			return m.label(odds(wide(predict(input))))
 		}
-		return m.decide(m.Net.Predict(0, m.Parameters32, input))
+		return m.decide(predict(input))
 	}
 }
 
-// InputProbabilities fills p (one per class) with the network's probabilities of one input, as
-// Probabilities does.
-func (m *Model) InputProbabilities(p []float64, input []float32) {
-	scores := m.Net.Predict(0, m.Parameters32, input)
-	if len(scores) == 1 {
-		m.calibrated(p, float64(scores[0]))
-		return
+// InputProber returns a function that fills p (one per class) with the network's probabilities of one input, as
+// Probabilities does. It is not safe for concurrent use.
+func (m *Model) InputProber() func(p []float64, input []float32) {
+	predict := m.Net.Predictor(m.Parameters32)
+	return func(p []float64, input []float32) {
+		scores := predict(input)
+		if len(scores) == 1 {
+			m.calibrated(p, float64(scores[0]))
+			return
+		}
+		copy(p, wide(scores))
+		m.probable(p)
 	}
-	copy(p, wide(scores))
-	m.probable(p)
+}
+
+// Answers are the network's probabilities of n inputs, one row of classes each: at fills input i.
+func (m *Model) Answers(n int, at func(i int, input []float32)) []float64 {
+	classes, prober := len(m.Classes()), m.InputProber()
+	p, input := make([]float64, n*classes), make([]float32, m.Net.Inputs())
+	for i := range n {
+		at(i, input)
+		prober(p[i*classes:(i+1)*classes], input)
+	}
+	return p
 }
 
 func (m *Model) decide(scores []float32) float64 {

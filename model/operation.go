@@ -70,9 +70,8 @@ func (m *Model) RowScorer() func(cells []float64) float64 {
 
 // InputScorer is RowScorer for the dense inputs of a network.
 func (m *Model) InputScorer() func(input []float32) float64 {
-	return func(input []float32) float64 {
-		return odds(wide(m.Net.Predict(0, m.Parameters32, input)))
-	}
+	predict := m.Net.Predictor(m.Parameters32)
+	return func(input []float32) float64 { return odds(wide(predict(input))) }
 }
 
 func wide(scores []float32) []float64 {

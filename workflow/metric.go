@@ -123,8 +123,11 @@ func (p *problem) measure(by Metric, m *model.Model, inputs bool) measure {
 	n := len(m.Classes())
 	if by == ByLogLoss || by == ByBrier {
 		probabilities := make([]float64, n)
-		fill := func(_ []float64, input []float32) { m.InputProbabilities(probabilities, input) }
-		if !inputs {
+		var fill func(cells []float64, input []float32)
+		if inputs {
+			prober := m.InputProber()
+			fill = func(_ []float64, input []float32) { prober(probabilities, input) }
+		} else {
 			prober := m.Prober()
 			fill = func(cells []float64, _ []float32) { prober(probabilities, cells) }
 		}

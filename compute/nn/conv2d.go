@@ -83,10 +83,12 @@ func (l *conv2d) forward(c *call, s *state, x []float32) []float32 {
 	y := grow(&s.y, c.n*out)
 	for g := range l.groups {
 		w, b := l.group(c.params, c.net.frozen, g)
-		if l.standard {
-			w = s.standardized(&l.affine, g).set(w)
+		if !c.packed {
+			if l.standard {
+				w = s.standardized(&l.affine, g).set(w)
+			}
+			l.conv.PackGroup(&s.conv, g, w, c.record != nil && c.wantInput)
 		}
-		l.conv.PackGroup(&s.conv, g, w, c.record != nil && c.wantInput)
 		for i := g * l.n; i < len(y); i += l.out.Channels {
 			copy(y[i:i+l.n], b)
 		}

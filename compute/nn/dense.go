@@ -30,7 +30,9 @@ type denseLayer struct{ affine }
 func (d *denseLayer) forward(c *call, s *state, x []float32) []float32 {
 	weights, bias := d.group(c.params, c.net.frozen, 0)
 	w := kernel.Dense(weights, d.m, d.n)
-	s.w.Set(w)
+	if !c.packed {
+		s.w.Set(w)
+	}
 	if c.record != nil && c.wantInput {
 		s.wT.Set(w.T())
 	}

@@ -119,9 +119,13 @@ func (n *Net) worker(i int) *worker {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for len(n.workers) <= i {
-		n.workers = append(n.workers, &worker{states: make([]state, len(n.ops)), from: make([][]float32, len(n.ops))})
+		n.workers = append(n.workers, n.newWorker())
 	}
 	return n.workers[i]
+}
+
+func (n *Net) newWorker() *worker {
+	return &worker{states: make([]state, len(n.ops)), from: make([][]float32, len(n.ops))}
 }
 
 // batch is the number of examples in inputs.
@@ -204,6 +208,19 @@ func (n *Net) Predict(worker int, params, inputs []float32) []float32 {
 	y := n.forward(w, inputs, 0, len(n.ops))
 	w.call = call{}
 	return y
+}
+
+// Predictor is Predict for parameters that stay as they are while it is in use: weights are packed once, and not once a
+// call. It has memory of its own and is not safe for concurrent use.
+func (n *Net) Predictor(params []float32) func(inputs []float32) []float32 {
+	w := n.newWorker()
+	packed := false
+	return func(inputs []float32) []float32 {
+		w.call = call{net: n, n: n.batch(params, inputs), params: params, steps: &w.steps, packed: packed}
+		y := n.forward(w, inputs, 0, len(n.ops))
+		w.call, packed = call{}, true
+		return y
+	}
 }
 
 // FrozenPrefix is a number of layers before the first trainable one, all of them or

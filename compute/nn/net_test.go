@@ -218,6 +218,27 @@ func TestWorkersRunSideBySide(t *testing.T) {
 	}
 }
 
+// A predictor gives the same bits as Predict, for the first inputs and for others after them, also while workers of the
+// same net train.
+func TestPredictorKeepsItsWeights(t *testing.T) {
+	for _, c := range append(withDropout(), frozenForms()...) {
+		net := mustCompile(t, c.spec(), c.in, c.outputs)
+		params, inputs, targets, seeds := c.batch(net, 6, 4)
+		want, d := slices.Clone(net.Predict(0, params, inputs)), net.Inputs()
+		predict, others := net.Predictor(params), make([]float32, net.trainable)
+		for i := range 6 {
+			net.Backprop(0, others, inputs, targets, seeds, func(gradient.Trace) {})
+			one := len(want) / 6
+			if got := predict(inputs[i*d : (i+1)*d]); !slices.Equal(got, want[i*one:(i+1)*one]) {
+				t.Errorf("%s: example %d scores %v, want %v", c.name, i, got, want[i*one:(i+1)*one])
+			}
+		}
+		if got := predict(inputs); !slices.Equal(got, want) {
+			t.Errorf("%s: all at once %v, want %v", c.name, got, want)
+		}
+	}
+}
+
 // No memory is taken once a worker has seen the size.
 func TestNoAllocations(t *testing.T) {
 	for _, c := range withDropout() {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Spec is a network as a person writes it: its layers in order and its loss.
@@ -194,11 +195,18 @@ func (l Layer) given() []string {
 func (l Layer) fields() iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {
 		v := reflect.ValueOf(l)
-		for i := range v.NumField() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+		for i, name := range fieldNames() {
 			if !yield(name, v.Field(i)) {
 				return
 			}
 		}
 	}
 }
+
+var fieldNames = sync.OnceValue(func() (names []string) {
+	for i := range reflect.TypeFor[Layer]().NumField() {
+		name, _, _ := strings.Cut(reflect.TypeFor[Layer]().Field(i).Tag.Get("yaml"), ",")
+		names = append(names, name)
+	}
+	return names
+})

@@ -59,6 +59,8 @@ type call struct {
 	net    *Net
 	n      int
 	params []float32
+	// packed says that the state has packed these parameters already.
+	packed bool
 	// seeds, one for each example, are nil where dropout is off.
 	seeds  []uint64
 	record func(gradient.Trace)

@@ -137,7 +137,7 @@ func (a fashionArm) attack(ctx context.Context, data *lab.Images, members, shado
 		if err != nil {
 			return nil, err
 		}
-		return answers(set, out.Model), nil
+		return out.Model.Answers(set.Len(), set.At), nil
 	}
 	result, err := audit.Run(ctx)
 	if err != nil {

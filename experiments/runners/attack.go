@@ -166,11 +166,8 @@ func (t *attacking) models(ctx context.Context, data *lab.Images) ([]answered, e
 			return nil, err
 		}
 		set := data.Train.Some(records)
-		p := attack.Posteriors{Classes: len(set.Classes), P: make([]float64, set.Len()*len(set.Classes))}
-		input := make([]float32, set.Size())
-		for i, y := range set.Labels {
-			set.At(i, input)
-			outcome.Model.InputProbabilities(p.P[i*p.Classes:(i+1)*p.Classes], input)
+		p := attack.Posteriors{Classes: len(set.Classes), P: outcome.Model.Answers(set.Len(), set.At)}
+		for _, y := range set.Labels {
 			p.Label = append(p.Label, int(y))
 		}
 		out[k].Posteriors = p

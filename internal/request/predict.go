@@ -415,14 +415,14 @@ func (p *Predictions) images(file, dataDir string) error {
 // addSet adds what a network says about every row of a set.
 func (p *Predictions) addSet(set *images.Set) {
 	m := p.model
-	predict, input := m.InputPredictor(), make([]float32, set.Size())
+	predict, prober, input := m.InputPredictor(), m.InputProber(), make([]float32, set.Size())
 	for i := range set.Len() {
 		set.At(i, input)
 		p.Values = append(p.Values, predict(input))
 		if n := len(p.Classes); n > 0 {
 			at := len(p.Probs)
 			p.Probs = append(p.Probs, make([]float64, n)...)
-			m.InputProbabilities(p.Probs[at:], input)
+			prober(p.Probs[at:], input)
 		}
 	}
 }

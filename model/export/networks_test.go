@@ -107,7 +107,7 @@ func networkAnswers(m *model.Model, own []float32) answers {
 		}
 		a.labels = append(a.labels, m.Classes()[int(v)])
 		p := make([]float64, len(m.Classes()))
-		m.InputProbabilities(p, own[at:at+d])
+		m.InputProber()(p, own[at:at+d])
 		a.numbers = append(a.numbers, p...)
 	}
 	return a

@@ -305,11 +305,8 @@ func (f *Training) blackBox(ctx context.Context, p *source.Images, in workflow.T
 	if err != nil {
 		return err
 	}
-	posteriors := attack.Posteriors{Classes: len(made.Classes), P: make([]float64, made.Len()*len(made.Classes))}
-	input := make([]float32, made.Size())
-	for i, y := range made.Labels {
-		made.At(i, input)
-		trained.Model.InputProbabilities(posteriors.P[i*posteriors.Classes:(i+1)*posteriors.Classes], input)
+	posteriors := attack.Posteriors{Classes: len(made.Classes), P: trained.Model.Answers(made.Len(), made.At)}
+	for _, y := range made.Labels {
 		posteriors.Label = append(posteriors.Label, int(y))
 	}
 	if s.Score, err = posteriors.Scores(attack.Logit); err != nil {

@@ -60,14 +60,7 @@ func (r *Recipe) openImages(ctx context.Context) error {
 		rows, err := own.Seal(plan, sc, key)
 		return workflow.Env{Rows: rows, Images: set.Some(others)}, err
 	}
-	r.answer = func(m *model.Model) []float64 {
-		out, input := make([]float64, set.Len()*r.classes), make([]float32, set.Size())
-		for i := range set.Len() {
-			set.At(i, input)
-			m.InputProbabilities(out[i*r.classes:(i+1)*r.classes], input)
-		}
-		return out
-	}
+	r.answer = func(m *model.Model) []float64 { return m.Answers(set.Len(), set.At) }
 	return nil
 }
 
