@@ -22,9 +22,14 @@ type columnTable struct {
 	Test     int    `json:"test"`
 }
 
-// cutter keeps what was read and cut last: splits of Adult are large, and one study uses the same ones again and again.
+// cutter keeps what was read and cut last, for each data set: splits of Adult are large, and one study uses the same
+// ones again and again, also in turns with those of another data set.
 var cutter struct {
 	sync.Mutex
+	of map[string]*last
+}
+
+type last struct {
 	table  string
 	read   *aware.Table
 	study  string
@@ -38,8 +43,8 @@ type cut struct {
 	order []int
 }
 
-func (c columnTable) read(r *experiments.Run) (*aware.Table, error) {
-	if name := c.Data + " " + c.Encoding + r.DataDir; cutter.table != name {
+func (c columnTable) read(r *experiments.Run, l *last) (*aware.Table, error) {
+	if name := c.Encoding + " " + r.DataDir; l.read == nil || l.table != name {
 		e, class := published.Encoding{}, "recurrence-events"
 		if c.Data == "adult" {
 			class = published.AdultClass
@@ -58,22 +63,30 @@ func (c columnTable) read(r *experiments.Run) (*aware.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		cutter.table, cutter.read = name, t
+		l.table, l.read = name, t
 	}
-	return cutter.read, nil
+	return l.read, nil
 }
 
 // split is the i-th.
 func (c columnTable) split(r *experiments.Run, i int) (*cut, error) {
 	cutter.Lock()
 	defer cutter.Unlock()
-	if study := fmt.Sprint(c, r.DataDir); cutter.study != study {
-		cutter.study, cutter.splits = study, map[int]*cut{}
+	if cutter.of == nil {
+		cutter.of = map[string]*last{}
 	}
-	if s := cutter.splits[i]; s != nil {
+	l := cutter.of[c.Data]
+	if l == nil {
+		l = &last{}
+		cutter.of[c.Data] = l
+	}
+	if study := fmt.Sprint(c, r.DataDir); l.study != study {
+		l.study, l.splits = study, map[int]*cut{}
+	}
+	if s := l.splits[i]; s != nil {
 		return s, nil
 	}
-	t, err := c.read(r)
+	t, err := c.read(r, l)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +95,7 @@ func (c columnTable) split(r *experiments.Run, i int) (*cut, error) {
 		return nil, err
 	}
 	one := &cut{Split: s}
-	cutter.splits[i] = one
+	l.splits[i] = one
 	return one, nil
 }
 
