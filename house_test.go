@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"evidence/crossover"},
 	{"evidence/crossover/basis", "experiments/dfs", "experiments/published"},
 	{"experiments/replay"},
-	{"experiments/runners", "experiments/audits", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfsfigure5", "experiments/mission", "experiments/selectionstudy", "evidence/menu"},
+	{"experiments/runners", "experiments/mission", "experiments/selectionstudy", "evidence/menu"},
 	{"experiments/registry", "experiments/book"},
 	{"serve"},
 	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},

@@ -1,3 +1,5 @@
+// Package dfs simulates feature selection by distance: what the paper publishes on rows that are drawn or real, and a
+// procedure beside it that pays for everything.
 package dfs
 
 import (
@@ -6,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pawl/experiments"
 	"pawl/experiments/formulas"
 )
 
@@ -44,24 +45,9 @@ func PublicNorm(m formulas.Mixture, count int) float64 {
 	return math.Sqrt(float64(count) * (m.MeanVariance + m.NonzeroShare*2*m.LaplaceScale*m.LaplaceScale))
 }
 
-// Measure returns the errors on clean points, for each arm those of all replicates,
-// from one cell.
-func (h Honest) Measure(ctx context.Context, run *experiments.Run, r Reading) (map[formulas.Arm][]float64, error) {
-	name := fmt.Sprintf("honest by %s; %s; %v; %d replicates, seed %d", h.Procedure, r.Data(), h.Arms, h.Replicates, h.Seed)
-	values, err := run.Cell(ctx, name, func() ([]float64, error) { return h.run(ctx) })
-	if err != nil {
-		return nil, err
-	}
-	byArm := map[formulas.Arm][]float64{}
-	for i, errors := range Split(values, h.Replicates) {
-		byArm[h.Arms[i]] = errors
-	}
-	return byArm, nil
-}
-
-// run returns the errors arm by arm. A replicate has the population and the rows of
+// Run returns the errors on clean points, arm by arm those of all replicates. A replicate has the population and the rows of
 // the replicate of that number in formulas.SelectionStudy.
-func (h Honest) run(ctx context.Context) ([]float64, error) {
+func (h Honest) Run(ctx context.Context) ([]float64, error) {
 	errors := make([]float64, len(h.Arms)*h.Replicates)
 	for r := range h.Replicates {
 		if err := ctx.Err(); err != nil {
@@ -74,6 +60,9 @@ func (h Honest) run(ctx context.Context) ([]float64, error) {
 		}
 		rows := population.Rows(h.Rows, rng)
 		for i, arm := range h.Arms {
+			if arm.Count < 1 || arm.Count > h.Data.Features {
+				return nil, fmt.Errorf("%d of %d features", arm.Count, h.Data.Features)
+			}
 			budget := formulas.Budget{Epsilon: arm.Epsilon, Delta: h.Delta}
 			multiplier, err := budget.AnalyticNoiseMultiplier()
 			if err != nil {

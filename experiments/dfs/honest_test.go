@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 
 	"pawl/experiments/formulas"
@@ -93,33 +94,18 @@ func TestReleasesSpendTheBudget(t *testing.T) {
 // Less noise, less error: on data where the classes can be told apart the procedures go
 // from chance to nearly none.
 func TestHonestLearnsWithoutNoise(t *testing.T) {
-	data := Kindest().Mixture()
-	data.Features = 200
+	data := formulas.DenseMixture()
+	data.MeanVariance, data.Features = .1, 200
 	h := Honest{Data: data, Rows: 30, Delta: 1e-4, Replicates: 10, Seed: 1}
 	for _, p := range []Procedure{ClassSums, NoisyRows} {
 		h.Procedure = p
 		h.Arms = []formulas.Arm{{Ranking: formulas.Distance, Count: 20, Epsilon: .001}, {Ranking: formulas.Distance, Count: 20, Epsilon: math.Inf(1)}}
-		errors, err := h.run(context.Background())
+		errors, err := h.Run(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := Split(errors, h.Replicates)
-		if drowned, clear := Percent(parts[0], false), Percent(parts[1], false); drowned.Mean < 40 || clear.Mean > 1 {
+		if drowned, clear := 100*stat.Mean(errors[:h.Replicates], nil), 100*stat.Mean(errors[h.Replicates:], nil); drowned < 40 || clear > 1 {
 			t.Errorf("%s: error %v at ε = 0.001, %v without noise", p, drowned, clear)
 		}
-	}
-}
-
-func TestReadings(t *testing.T) {
-	all := Readings()
-	if len(all) != 24 || all[0] != Literal() {
-		t.Errorf("%d readings, the first %+v", len(all), all[0])
-	}
-	seen := map[string]bool{}
-	for _, r := range all {
-		seen[r.Data()+r.Noise()] = true
-	}
-	if len(seen) != 24 || !seen[Kindest().Data()+Kindest().Noise()] {
-		t.Errorf("%d different names", len(seen))
 	}
 }

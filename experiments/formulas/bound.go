@@ -52,10 +52,6 @@ func (b MixtureBound) Argument() float64 {
 // Error is the bound itself, in [0, ½].
 func (b MixtureBound) Error() float64 { return distuv.UnitNormal.CDF(-b.Argument()) }
 
-// GammaLimit is the limit 1/τ² = (ε/ln(1/δ))² of [D] Eq. (11), above Γ whenever noise
-// is calibrated as published and some pair of rows is as far apart as the means.
-func GammaLimit(b Budget) float64 { m := b.MixtureNoiseMultiplier(); return 1 / (m * m) }
-
 // Slope is the exponent in y ∝ x^slope by least squares on logarithms, with its
 // standard error: how fast an argument of Φ decays. At least 3 positive points.
 func Slope(xs, ys []float64) (slope, standardError float64, err error) {

@@ -14,7 +14,7 @@
 //
 // Where our copy of them reads otherwise than the code, docs/READING.md says why.
 //
-// Where to start: cost.go and lemma.go (dropping a feature), mixture.go, fisher.go
+// Where to start: lemma.go (dropping a feature), mixture.go, fisher.go
 // and bound.go (the mixture), dfs.go (the study of feature selection). Intervals, crossings and fits
 // of measured accuracies are in evidence/theory.
 package formulas

@@ -156,21 +156,6 @@ func (f *Fisher) psi(p *Population, features []int, class int, queryNoise float6
 	return shift / math.Sqrt(variance)
 }
 
-// PrintedPsi is Ψ of class 0 with the denominator of our copy, √(α̂ᵀ Σ̂⁻¹ α̂). It is close
-// to Psi where queries carry the noise of the training rows, and too small where
-// they do not: by a factor near √((σ²+s²)/σ²).
-func (f *Fisher) PrintedPsi(p *Population) float64 {
-	shift, square := 0.0, 0.0
-	for j, w := range f.Weights {
-		shift += (p.Mean[0][j] - f.Center[j]) * w
-		square += w * f.Difference[j]
-	}
-	if shift == 0 {
-		return 0
-	}
-	return shift / math.Sqrt(square)
-}
-
 // Error is the classification error given the training rows, averaged over both
 // classes: ½Σ_k (1 − Φ(Ψ_k)). 0.5 is a fair coin, and so is a classifier without
 // weights.

@@ -84,17 +84,6 @@ func (m LinearModel) at(x []float64, y float64) DropAtPoint {
 // With c²+a²−b² < 0 (possible when σ′ > σ) it never does.
 func (d DropAtPoint) Helps() bool { return d.Dropped <= d.Full }
 
-// Range is the interval of effects θ_m·x_m inside which dropping helps; ok is false
-// where there is none.
-func (d DropAtPoint) Range() (low, high float64, ok bool) {
-	square := d.Residual*d.Residual + d.NoiseSaved
-	if square < 0 {
-		return math.NaN(), math.NaN(), false
-	}
-	root := math.Sqrt(square)
-	return -root - d.Residual, root - d.Residual, true
-}
-
 // PrintedRuleHolds is the condition of Lemma 1 of [B],
 //
 //	|θ_m| <= (√(c²+a²−b²) − |c|)/|x_m|,
@@ -112,45 +101,6 @@ func (d DropAtPoint) PrintedRuleHolds() bool {
 // and with σ = σ′, dropping helps exactly when |θ_m| <= σ.
 func (m LinearModel) CorollaryHolds() bool {
 	return math.Abs(m.Coefficients[m.Feature]) <= m.StdDev
-}
-
-// DropOnData is the rule averaged over rows, which is what a choice of features
-// needs: dropping helps exactly when
-//
-//	mean(2·c·θ_m·x_m + θ_m²·x_m²) <= mean(a² − b²).
-//
-// At the least-squares optimum residuals are orthogonal to every feature, CrossTerm
-// is 0 and the rule reads |θ_m|·√mean(x_m²) <= √mean(a²−b²); with σ = σ′ that is
-// again |θ_m| <= σ.
-type DropOnData struct {
-	Full, Dropped float64 // mean expected squared errors
-	CrossTerm     float64 // mean of 2·c·θ_m·x_m
-	EffectSquared float64 // mean of θ_m²·x_m²
-	NoiseSaved    float64 // mean of a² − b²
-}
-
-// Helps is the exact rule on the data.
-func (d DropOnData) Helps() bool { return d.CrossTerm+d.EffectSquared <= d.NoiseSaved }
-
-// HelpsAtLeastSquares leaves the cross term out.
-func (d DropOnData) HelpsAtLeastSquares() bool { return d.EffectSquared <= d.NoiseSaved }
-
-// OnData averages over rows.
-func (m LinearModel) OnData(rows [][]float64, targets []float64) (DropOnData, error) {
-	if err := m.check(rows, targets); err != nil {
-		return DropOnData{}, err
-	}
-	var sum DropOnData
-	for i, x := range rows {
-		p := m.at(x, targets[i])
-		sum.Full += p.Full
-		sum.Dropped += p.Dropped
-		sum.CrossTerm += 2 * p.Residual * p.Effect
-		sum.EffectSquared += p.Effect * p.Effect
-		sum.NoiseSaved += p.NoiseSaved
-	}
-	n := float64(len(rows))
-	return DropOnData{sum.Full / n, sum.Dropped / n, sum.CrossTerm / n, sum.EffectSquared / n, sum.NoiseSaved / n}, nil
 }
 
 // Simulated is a pair of mean squared errors with their standard errors.

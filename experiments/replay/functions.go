@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"pawl/evidence/theory"
 	"pawl/experiments"
 )
 
@@ -43,6 +44,12 @@ func (s *sheet) names() scope {
 				return stat.StdDev(x, nil), nil
 			}
 			return 0, nil
+		},
+		// paired is the mean difference of two series run by run, with Student's interval: Estimate, Lower and Upper.
+		"paired": theory.PairedInterval,
+		// bounds is an estimate with a known interval.
+		"bounds": func(mean, low, high float64, runs int) *experiments.Estimate {
+			return &experiments.Estimate{Mean: mean, Low: low, High: high, Runs: runs}
 		},
 		"half":    func(e *experiments.Estimate) float64 { return (e.High - e.Low) / 2 },
 		"sprintf": func(format string, args ...any) string { return sprintf(format, args...) },

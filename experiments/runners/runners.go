@@ -29,10 +29,12 @@ func set() *replay.Set {
 		Runners: shared,
 		Kinds: map[string]replay.Kind{
 			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit), "search": replay.Of(searchNets), "attack": replay.Of(attackNets),
+			"audit a training": replay.Of(auditTraining), "attack by LiRA": replay.Of(inferMembers),
 			"spread": replay.Of(spreadOut), "reduce features": replay.Of(reduceFeatures), "bound errors": replay.Of(boundErrors),
 			"clock": replay.Of(clock), "cross prices": replay.Of(crossPrices), "price candidates": replay.Of(priceCandidates), "rank two features": replay.Of(rankTwo),
 			"simulate dropping": replay.Of(simulateDropping), "judge dropping": replay.Of(judgeDropping),
 			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend),
+			"study selection": replay.Of(studySelection), "select honestly": replay.Of(selectHonestly), "select rows": replay.Of(selectRows),
 			"choose columns": replay.Of(choose), "fit chosen columns": replay.Of(fitChosen),
 		},
 		Functions: func(r *experiments.Run) map[string]any {

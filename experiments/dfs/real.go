@@ -1,4 +1,4 @@
-package dfsfigure5
+package dfs
 
 import (
 	"context"
@@ -7,12 +7,27 @@ import (
 	"slices"
 
 	"pawl/data/dataset"
-	"pawl/experiments/dfs"
 	"pawl/experiments/formulas"
 )
 
 // Rows of each class to train and to test.
 const trainRows, testRows = 20, 100
+
+// Point is a way of choosing features of real rows and of classifying by them.
+type Point struct {
+	Ranking formulas.Ranking
+	Count   int     // 0 for all features
+	Epsilon float64 // +Inf for no noise
+	Noise   formulas.Calibration
+	Noisy   bool // points that are classified carry the noise too
+}
+
+const delta = 1e-4
+
+// private says that the point has an honest counterpart.
+func (a Point) private() bool {
+	return a.Noise == formulas.Analytic && !math.IsInf(a.Epsilon, 1) && a.Ranking != formulas.TStatistic
+}
 
 // sample is one replicate: dense rows over the features that occur in training.
 type sample struct {
@@ -21,7 +36,7 @@ type sample struct {
 	sparse      [2][][]dataset.Entry // the rows of test with all their features
 }
 
-func (s *source) draw(rng *rand.Rand) sample {
+func (s *Source) draw(rng *rand.Rand) sample {
 	var rows [2][][]dataset.Entry
 	var out sample
 	at := map[int32]int{}
@@ -62,9 +77,9 @@ func (s *source) draw(rng *rand.Rand) sample {
 	return out
 }
 
-// study returns the errors of the published procedure, arm by arm. All arms of a
+// Published returns the errors of the published procedure, point by point. All points of a
 // replicate see the same rows.
-func (s *source) study(ctx context.Context, all []arm, replicates int) ([]float64, error) {
+func (s *Source) Published(ctx context.Context, all []Point, replicates int) ([]float64, error) {
 	errors := make([]float64, len(all)*replicates)
 	for r := range replicates {
 		if err := ctx.Err(); err != nil {
@@ -80,21 +95,21 @@ func (s *source) study(ctx context.Context, all []arm, replicates int) ([]float6
 			kept[ranking] = order
 		}
 		for i, a := range all {
-			order := kept[a.ranking]
-			if a.count != everything {
-				order = order[:min(a.count, len(order))]
+			order := kept[a.Ranking]
+			if a.Count != 0 {
+				order = order[:min(a.Count, len(order))]
 			}
-			train := dfs.Cut(at.train, order)
-			stdDev, err := a.noise.StdDev(formulas.MaxNorms(train), formulas.Budget{Epsilon: a.epsilon, Delta: delta})
+			train := Cut(at.train, order)
+			stdDev, err := a.Noise.StdDev(formulas.MaxNorms(train), formulas.Budget{Epsilon: a.Epsilon, Delta: delta})
 			if err != nil {
 				return nil, err
 			}
 			// The same normals, feature by feature, for every arm with as many.
 			rng := rand.New(rand.NewPCG(2, uint64(r)))
-			test := dfs.Cut(at.test, order)
+			test := Cut(at.test, order)
 			if stdDev > 0 {
 				train = formulas.AddNoise(train, stdDev, rng)
-				if a.points {
+				if a.Noisy {
 					test = formulas.AddNoise(test, stdDev, rng)
 				}
 			}
@@ -126,9 +141,9 @@ func share[Row any](score func(x Row) float64, test [2][]Row, rng *rand.Rand) fl
 	return wrong / of
 }
 
-// honestStudy returns the errors of the private procedure for the arms that have one,
+// Honest returns the errors of the private procedure for the points that have one,
 // and a coin's for the others.
-func (s *source) honestStudy(ctx context.Context, all []arm, replicates int) ([]float64, error) {
+func (s *Source) Honest(ctx context.Context, all []Point, replicates int) ([]float64, error) {
 	errors := make([]float64, len(all)*replicates)
 	for i := range errors {
 		errors[i] = .5
@@ -154,13 +169,13 @@ func (s *source) honestStudy(ctx context.Context, all []arm, replicates int) ([]
 
 // private ranks by noisy sums over every feature, those that no row has included, and
 // classifies by the nearer of two noisy means over what is kept.
-func (s *source) private(at sample, a arm, rng *rand.Rand) (float64, error) {
-	multiplier, err := formulas.Budget{Epsilon: a.epsilon, Delta: delta}.AnalyticNoiseMultiplier()
+func (s *Source) private(at sample, a Point, rng *rand.Rand) (float64, error) {
+	multiplier, err := formulas.Budget{Epsilon: a.Epsilon, Delta: delta}.AnalyticNoiseMultiplier()
 	if err != nil {
 		return 0, err
 	}
 	each := multiplier
-	if a.ranking == formulas.Distance {
+	if a.Ranking == formulas.Distance {
 		each *= math.Sqrt2 // two releases, together exactly the budget
 	}
 	// Rows have norm 1; one replaced row moves a sum by 2 at most.
@@ -179,7 +194,7 @@ func (s *source) private(at sample, a arm, rng *rand.Rand) (float64, error) {
 	for j := range features {
 		features[j] = j
 	}
-	if a.ranking == formulas.Distance {
+	if a.Ranking == formulas.Distance {
 		m := noisy(features)
 		slices.SortStableFunc(features, func(i, j int) int {
 			di, dj := math.Abs(m[0][i]-m[1][i]), math.Abs(m[0][j]-m[1][j])
@@ -191,7 +206,7 @@ func (s *source) private(at sample, a arm, rng *rand.Rand) (float64, error) {
 			}
 			return 0
 		})
-		features = features[:a.count]
+		features = features[:a.Count]
 	}
 	m := noisy(features)
 	weights := make([]float64, s.features)
@@ -210,7 +225,7 @@ func (s *source) private(at sample, a arm, rng *rand.Rand) (float64, error) {
 }
 
 // means are those of the classes over every feature.
-func (s *source) means(at sample) [2][]float64 {
+func (s *Source) means(at sample) [2][]float64 {
 	var out [2][]float64
 	for k := range out {
 		out[k] = make([]float64, s.features)

@@ -1,15 +1,13 @@
-package dfsfigure5
+package dfs
 
 import (
-	"fmt"
 	"math"
 
 	"pawl/data/dataset"
 )
 
-// source holds rows of norm 1 by class.
-type source struct {
-	name     string
+// Source holds rows of norm 1 by class.
+type Source struct {
 	features int
 	byClass  [][][]dataset.Entry
 }
@@ -17,13 +15,15 @@ type source struct {
 // images is the number of test images that had no part in finding the features.
 const images = 2000
 
-func open(set, dataDir string) (*source, error) {
-	if set == news {
+// Open reads built-in sparse rows, or images.
+func Open(set, dataDir string) (*Source, error) {
+	b, ok := dataset.Images(set)
+	if !ok {
 		train, test, err := dataset.LoadSparse(set, dataDir)
 		if err != nil {
 			return nil, err
 		}
-		s := &source{name: set, features: train.Features, byClass: make([][][]dataset.Entry, 2)}
+		s := &Source{features: train.Features, byClass: make([][][]dataset.Entry, 2)}
 		for _, part := range []*dataset.Sparse{train, test} {
 			for i, row := range part.Rows {
 				s.add(int(part.Labels[i]), row)
@@ -31,15 +31,11 @@ func open(set, dataDir string) (*source, error) {
 		}
 		return s, nil
 	}
-	b, ok := dataset.Images(set)
-	if !ok {
-		return nil, fmt.Errorf("no built-in set %q", set)
-	}
 	test, err := b.Test(dataDir)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{name: set, features: test.Size(), byClass: make([][][]dataset.Entry, len(b.Classes))}
+	s := &Source{features: test.Size(), byClass: make([][][]dataset.Entry, len(b.Classes))}
 	x := make([]float32, test.Size())
 	for i := range images {
 		test.At(i, x)
@@ -53,7 +49,7 @@ func open(set, dataDir string) (*source, error) {
 }
 
 // add scales a row to norm 1, which looks at that row alone.
-func (s *source) add(class int, row []dataset.Entry) {
+func (s *Source) add(class int, row []dataset.Entry) {
 	squares := 0.0
 	for _, e := range row {
 		squares += float64(e.Value) * float64(e.Value)

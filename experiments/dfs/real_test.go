@@ -1,4 +1,4 @@
-package dfsfigure5
+package dfs
 
 import (
 	"math"
@@ -10,8 +10,8 @@ import (
 )
 
 // made has two classes that share no feature of theirs, and a common one.
-func made(rows int) *source {
-	s := &source{features: 50, byClass: make([][][]dataset.Entry, 2)}
+func made(rows int) *Source {
+	s := &Source{features: 50, byClass: make([][][]dataset.Entry, 2)}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k := range s.byClass {
 		for range rows {
@@ -27,18 +27,18 @@ func made(rows int) *source {
 // few features; at a tiny ε nobody can.
 func TestStudyFollowsTheNoise(t *testing.T) {
 	s := made(trainRows + testRows)
-	all := []arm{
+	all := []Point{
 		{formulas.Distance, 2, math.Inf(1), formulas.Published, false},
 		{formulas.Distance, 2, 1e4, formulas.Analytic, false},
 		{formulas.Distance, 2, .001, formulas.Analytic, false},
-		{formulas.InOrder, everything, 1e4, formulas.Analytic, false},
+		{formulas.InOrder, 0, 1e4, formulas.Analytic, false},
 	}
 	const replicates = 20
-	published, err := s.study(t.Context(), all, replicates)
+	published, err := s.Published(t.Context(), all, replicates)
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, err := s.honestStudy(t.Context(), all, replicates)
+	private, err := s.Honest(t.Context(), all, replicates)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,15 +53,15 @@ func TestStudyFollowsTheNoise(t *testing.T) {
 		if most == 0 {
 			// A coin over 20 × 200 points stays within 0.45 but for 1e-9.
 			if mean(published, i) < .4 || mean(private, i) < .4 {
-				t.Errorf("%s: errors %g and %g at hardly any signal", all[i].name(), mean(published, i), mean(private, i))
+				t.Errorf("%+v: errors %g and %g at hardly any signal", all[i], mean(published, i), mean(private, i))
 			}
 			continue
 		}
 		if e := mean(published, i); e > most {
-			t.Errorf("%s: error %g", all[i].name(), e)
+			t.Errorf("%+v: error %g", all[i], e)
 		}
-		if e := mean(private, i); e > most && !math.IsInf(all[i].epsilon, 1) {
-			t.Errorf("%s, honest: error %g", all[i].name(), e)
+		if e := mean(private, i); e > most && !math.IsInf(all[i].Epsilon, 1) {
+			t.Errorf("%+v, honest: error %g", all[i], e)
 		}
 	}
 }

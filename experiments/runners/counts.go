@@ -1,0 +1,106 @@
+package runners
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/gradient"
+	"pawl/data/schema"
+	"pawl/evidence/audit"
+	"pawl/evidence/audit/bound"
+	"pawl/evidence/lab"
+	"pawl/experiments"
+	"pawl/workflow"
+)
+
+// auditing is an audit of a training in one run, honest or with a fault, whose price stays that of the honest one.
+type auditing struct {
+	Net      string `json:"net"`
+	Rows     int64  `json:"rows"`
+	Epsilon  string `json:"epsilon"`
+	Canaries int    `json:"canaries"`
+	Fault    string `json:"fault"`
+	Seed     uint64 `json:"seed"`
+}
+
+// broken is the training with its fault. A run needs some noise to have a price of its own; a thousandth is none.
+// Without clipping a canary's gradient is eight norms long, as far as the canary reaches.
+func (a *auditing) broken(p gradient.Privacy) (gradient.Privacy, error) {
+	switch a.Fault {
+	case "honest":
+	case "noise off":
+		p.NoiseMultiplier /= 1000
+	case "clipping off":
+		p.ClippingNorm *= 8
+		p.NoiseMultiplier /= 8
+	default:
+		return p, fmt.Errorf("fault %q: want honest, noise off or clipping off", a.Fault)
+	}
+	return p, nil
+}
+
+// training is what pawl train would run.
+func (a *auditing) training() (gradient.Privacy, bound.Claim, error) {
+	spec, err := lab.Net(a.Net)
+	if err != nil {
+		return gradient.Privacy{}, bound.Claim{}, err
+	}
+	in := workflow.TrainInput{
+		Input: workflow.Input{
+			Dataset: "canaries", Public: true, Target: "digit", Epsilon: a.Epsilon, Rows: a.Rows, Test: workflow.Official, Preset: "balanced",
+			Schema: &schema.Schema{Version: schema.Version, Dataset: "canaries", Public: true, Unit: schema.Unit{Name: "image", MaxRows: 1}, Rows: schema.RowCount{Kind: schema.RowsDeclared, N: a.Rows},
+				Columns: []schema.Column{{Name: "digit", Type: schema.Categorical, Categories: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, Missing: schema.MissingRefuse}}},
+		},
+		Name: spec.Name, Layers: spec.Network, Shape: spec.Input, Outputs: spec.Outputs, Kappa: spec.Defaults.Kappa, ClippingNorm: spec.Defaults.ClippingNorm,
+		Clipping: gradient.Flat, Optimizer: "momentum",
+	}
+	if in.Radius, err = spec.Radius(); err != nil {
+		return gradient.Privacy{}, bound.Claim{}, err
+	}
+	plan, err := workflow.NewTrainPlan(in)
+	if err != nil {
+		return gradient.Privacy{}, bound.Claim{}, err
+	}
+	s, err := plan.Statement("", time.Unix(0, 0))
+	if err != nil {
+		return gradient.Privacy{}, bound.Claim{}, err
+	}
+	h := s.Choice.Hyperparameters
+	p := gradient.Privacy{Scope: dp.WholeScope}
+	p.SamplingRate, _ = h["sampling_rate"].(float64)
+	p.Steps, _ = h["steps"].(int)
+	p.NoiseMultiplier, _ = h["noise_multiplier"].(float64)
+	p.ClippingNorm, _ = h["clipping_norm"].(float64)
+	return p, bound.Claim{Epsilon: float64(s.Privacy.Epsilon), Delta: float64(s.Privacy.Delta)}, nil
+}
+
+// auditTraining returns the bound at 95 %, the claim at its δ, and 1 where the claim fails.
+func auditTraining(ctx context.Context, _ *experiments.Run, a *auditing) ([]float64, error) {
+	honest, stated, err := a.training()
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.broken(honest)
+	if err != nil {
+		return nil, err
+	}
+	price := honest.Event()
+	delta := min(stated.Delta, (1-bound.Conviction)/(20*float64(a.Canaries)))
+	shown := min(stated.Delta, (1-bound.Printed)/(10*float64(a.Canaries)))
+	r, err := audit.GradientCanaries{Canaries: a.Canaries, Privacy: p, Delta: delta, ShownDelta: shown, Priced: price}.Run(ctx, bound.Conviction, entropy.Seeded(a.Seed+1))
+	if err != nil {
+		return nil, err
+	}
+	claim, err := bound.ClaimOf(price, dp.AddOrRemoveOne, shown)
+	if err != nil {
+		return nil, err
+	}
+	v := []float64{r.Shown.Epsilon, claim.Epsilon, 0}
+	if r.Convicted {
+		v[2] = 1
+	}
+	return v, nil
+}

@@ -1,0 +1,85 @@
+package runners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pawl/core/gradient"
+	"pawl/evidence/audit/attack"
+	"pawl/evidence/audit/bound"
+	"pawl/evidence/audit/inference"
+	"pawl/evidence/lab"
+	"pawl/experiments"
+	"pawl/workflow"
+)
+
+// inferring attacks a net by LiRA: trained by Adam without an ε, else as the library trains it.
+type inferring struct {
+	Data    string  `json:"data"`
+	Net     string  `json:"net"`
+	Epsilon string  `json:"epsilon"`
+	Members int     `json:"members"` // of twice as many images
+	Shadows int     `json:"shadows"`
+	Rate    float64 `json:"rate"` // of false positives
+	Batch   int     `json:"batch"`
+	Epochs  float64 `json:"epochs"`
+}
+
+// inferMembers trains a target and its shadow models and returns area under the curve, true positives at the rate, and
+// success at even odds, each with its interval.
+func inferMembers(ctx context.Context, r *experiments.Run, a *inferring) ([]float64, error) {
+	data, err := lab.OpenImages(a.Data, r.DataDir, math.MaxInt, 100)
+	if err != nil {
+		return nil, err
+	}
+	order := rand.New(rand.NewPCG(5, 0)).Perm(data.Train.Len())[:2*a.Members]
+	set := data.Train.Some(order)
+	net, err := lab.Net(a.Net)
+	if err != nil {
+		return nil, err
+	}
+	if net, err = net.WithActivation("relu"); err != nil {
+		return nil, err
+	}
+	net = net.WithoutDropout()
+	audit := inference.Audit{Classes: len(set.Classes), Attack: inference.LiRA, Shadows: a.Shadows, Seed: [2]uint64{5, 1}}
+	for i, y := range set.Labels {
+		audit.Label, audit.Identity = append(audit.Label, int(y)), append(audit.Identity, fmt.Append(nil, order[i]))
+	}
+	audit.Train = func(ctx context.Context, number int, in []int) ([]float64, error) {
+		own := &lab.Images{Name: data.Name, Target: data.Target, Train: set.Some(in), Test: data.Test}
+		out, err := own.Run(ctx, net, uint64(number+1), func(t *workflow.TrainInput) {
+			// Who was chosen is secret, and so is how many: the plan knows the expected number.
+			t.Rows, t.Batch, t.Epochs = int64(a.Members), a.Batch, a.Epochs
+			if a.Epsilon == "" {
+				t.NonPrivate, t.Clipping, t.Optimizer, t.LearningRate = true, gradient.Unclipped, "adam", 1e-3
+			} else {
+				t.Epsilon, t.Delta = a.Epsilon, delta
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		return out.Model.Answers(set.Len(), set.At), nil
+	}
+	result, err := audit.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := attack.Evaluate(result.Scored, attack.Options{Rates: []float64{a.Rate}, Confidence: bound.Conviction})
+	if err != nil {
+		return nil, err
+	}
+	at := report.AtRate[0]
+	if at.Refusal != "" {
+		return nil, errors.New(at.Refusal)
+	}
+	var v []float64
+	for _, i := range []bound.Interval{report.AUC, *at.TruePositives, report.Success[0].Rate} {
+		v = append(v, i.Estimate, i.Lower, i.Upper)
+	}
+	return v, nil
+}
