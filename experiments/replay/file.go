@@ -50,6 +50,8 @@ type file struct {
 	// Clocked says that cells are times of this machine.
 	Clocked bool     `yaml:"clocked"`
 	Data    []string `yaml:"data"`
+	// SmokeData are those of scale smoke, where it takes fewer.
+	SmokeData []string `yaml:"smoke_data"`
 	// Runner names the files with what tables share: their cells, rows and notes come first, their claims last.
 	Runner names `yaml:"runner"`
 	// With are names and their values, in order. A map of smoke, quick and paper is the value of the scale.
@@ -212,7 +214,7 @@ func (s *Set) Decode(path string, content []byte) (experiments.Experiment, error
 	if err := f.check(); err != nil {
 		return experiments.Experiment{}, err
 	}
-	return experiments.Experiment{Name: f.Name, Title: f.Title, Source: f.Source, Data: f.Data, Quick: f.QuickSeconds, Clocked: f.Clocked, Run: f.run}, nil
+	return experiments.Experiment{Name: f.Name, Title: f.Title, Source: f.Source, Data: f.Data, SmokeData: f.SmokeData, Quick: f.QuickSeconds, Clocked: f.Clocked, Run: f.run}, nil
 }
 
 func (s *Set) decode(path string, content []byte) (*file, error) {

@@ -34,6 +34,7 @@ func set() *replay.Set {
 			"clock": replay.Of(clock), "cross prices": replay.Of(crossPrices), "price candidates": replay.Of(priceCandidates), "rank two features": replay.Of(rankTwo),
 			"simulate dropping": replay.Of(simulateDropping), "judge dropping": replay.Of(judgeDropping),
 			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend),
+			"choose and learn": replay.Of(chooseAndLearn), "best constant": replay.Of(bestConstant),
 			"study selection": replay.Of(studySelection), "select honestly": replay.Of(selectHonestly), "select rows": replay.Of(selectRows),
 			"choose columns": replay.Of(choose), "fit chosen columns": replay.Of(fitChosen),
 		},
@@ -42,7 +43,7 @@ func set() *replay.Set {
 				"images": opener(r), "net": net, "parameters": parameters, "states": states, "cross": cross, "trained": trained, "effective": effective,
 				"majorities": majorities(r), "majority_rates": majorityRates(r),
 				"epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": composition, "counted": counted,
-				"slope": slope, "analytic_multiplier": analyticMultiplier, "mixture_multiplier": mixtureMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot,
+				"slope": slope, "analytic_multiplier": analyticMultiplier, "mixture_multiplier": mixtureMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot, "signal": signal,
 				"counter_example": counterExample, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "unfit": unfit, "size_curve": sizeCurve, "totals": totals, "defaults": search.New,
 			}
 		},

@@ -10,6 +10,7 @@ import (
 	"pawl/evidence/lab"
 	"pawl/experiments"
 	"pawl/experiments/published"
+	"pawl/experiments/selectionstudy"
 	"pawl/workflow"
 )
 
@@ -143,4 +144,19 @@ func trainRows(ctx context.Context, r *experiments.Run, t *rowTraining) ([]float
 	return t.each(ctx, r, func(ctx context.Context, split *lab.Table, seed uint64) (*workflow.Outcome, error) {
 		return split.Train(ctx, n, encode.Options{Linear: t.Linear}, seed, t.By.set)
 	})
+}
+
+// chooseAndLearn is what a study of private choices of features measures.
+func chooseAndLearn(ctx context.Context, r *experiments.Run, s *selectionstudy.Study) ([]float64, error) {
+	return s.Run(ctx, func() (*lab.Table, error) { return rows{Data: s.Data}.open(r) })
+}
+
+func bestConstant(ctx context.Context, r *experiments.Run, s *selectionstudy.Study) ([]float64, error) {
+	return s.Constant(ctx, func() (*lab.Table, error) { return rows{Data: s.Data}.open(r) })
+}
+
+// signal is r = n/σ₁(ε, δ) at the default δ.
+func signal(rows, epsilon float64) (float64, error) {
+	r, _, err := workflow.SignalRatio(rows, epsilon, "")
+	return r, err
 }

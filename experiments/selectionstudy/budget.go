@@ -34,9 +34,6 @@ func newBudget(epsilon float64, rows int) (budget, error) {
 	return b, nil
 }
 
-// ratio is r = n/σ₁.
-func (b budget) ratio(rows int) float64 { return float64(rows) / b.whole }
-
 // text is a decimal that a plan reads, never more than the number.
 func text(v float64) string {
 	return strconv.FormatFloat(math.Nextafter(v*(1-1e-9), 0), 'f', 12, 64)

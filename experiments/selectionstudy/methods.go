@@ -25,33 +25,11 @@ const (
 	searching   = "PAFS, private search"
 )
 
-// methods are the ways that a problem tries, everything first.
-func (p *problem) methods(t *lab.Table) []string {
-	list := []string{everything}
-	switch {
-	case p.known:
-		list = append(list, oracle)
-	case p.subset != nil:
-		list = append(list, documented)
-	}
-	list = append(list, information)
-	if p.pairs {
-		list = append(list, correlation)
-	}
-	if !regression(t) && len(t.Schema.Columns[t.Schema.Column(t.Target)].Levels()) == 2 {
-		list = append(list, distance, careful)
-	}
-	if p.search {
-		list = append(list, searching)
-	}
-	return list
-}
-
 // choose returns columns, or nil for all, from a release of the given multiplier.
-func (p *problem) choose(ctx context.Context, s *split, method string, multiplier float64, seed uint64) ([]string, error) {
+func (p *Study) choose(ctx context.Context, s *split, method string, multiplier float64, seed uint64) ([]string, error) {
 	noise := entropy.Seeded(seed).Split("choose").Uint64() // another seed than the selector's
 	var selector feature.Selector
-	count := p.count
+	count := p.Count
 	switch method {
 	case distance, careful:
 		d, err := s.NoisyDistances(ctx, s.rows, multiplier, noise)
@@ -67,7 +45,7 @@ func (p *problem) choose(ctx context.Context, s *split, method string, multiplie
 	case correlation:
 		selector, count = feature.Greedy{Options: feature.MatrixOptions{Seed: seed}}, feature.Auto
 	}
-	statistics, err := s.NoisyTables(ctx, s.rows, selector.Need(), p.bins, multiplier, noise)
+	statistics, err := s.NoisyTables(ctx, s.rows, selector.Need(), p.Bins, multiplier, noise)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +61,7 @@ func (p *problem) choose(ctx context.Context, s *split, method string, multiplie
 }
 
 // measure returns the score of every learner after a way of choosing.
-func (p *problem) measure(ctx context.Context, s *split, method string, b budget) ([]float64, error) {
+func (p *Study) measure(ctx context.Context, s *split, method string, b budget) ([]float64, error) {
 	if method == searching {
 		v, err := p.search8(ctx, s, b)
 		return []float64{v}, err
@@ -94,13 +72,13 @@ func (p *problem) measure(ctx context.Context, s *split, method string, b budget
 	var err error
 	switch {
 	case method == documented, method == oracle:
-		columns, forPlain = p.subset, p.subset
+		columns, forPlain = p.Subset, p.Subset
 	case !free:
 		if columns, err = p.choose(ctx, s, method, b.chooses, s.seed); err != nil {
 			return nil, err
 		}
 	}
-	for _, learner := range p.learners {
+	for _, learner := range p.Learners {
 		var v float64
 		if learner == plain {
 			if !free {
@@ -131,7 +109,7 @@ func (p *problem) measure(ctx context.Context, s *split, method string, b budget
 // search8 is the score of the winner of a Papernot–Steinke selection: each of a secret
 // number of runs, eight on average, trains the linear model on four fifths of the rows
 // and columns drawn without looking at data, and is scored with noise on the rest.
-func (p *problem) search8(ctx context.Context, s *split, b budget) (float64, error) {
+func (p *Study) search8(ctx context.Context, s *split, b budget) (float64, error) {
 	multiplier, err := b.searched()
 	if err != nil {
 		return 0, err
@@ -206,7 +184,7 @@ func Chosen(ctx context.Context, t *lab.Table, epsilon float64, count int, seed 
 	if err != nil {
 		return 0, err
 	}
-	p := &problem{count: count, bins: feature.DefaultBins, learners: []string{linear}}
+	p := &Study{Count: count, Bins: feature.DefaultBins, Learners: []string{linear}}
 	s := &split{Table: t, seed: seed}
 	if s.rows, err = t.Seal(seed); err != nil {
 		return 0, err

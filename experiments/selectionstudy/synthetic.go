@@ -53,15 +53,6 @@ func sparse(columns, relevant int, effect float64) func(rows int, seed uint64) *
 	}
 }
 
-// named are the columns that matter in a generated table.
-func named(relevant int) []string {
-	var names []string
-	for j := range relevant {
-		names = append(names, fmt.Sprintf("x%d", j))
-	}
-	return names
-}
-
 // dense is made after Gisette: half of the columns are noisy copies of a few hidden
 // factors that all speak of the class, half are probes without meaning.
 func dense(columns int) func(rows int, seed uint64) *lab.Table {
