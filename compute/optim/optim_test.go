@@ -209,6 +209,12 @@ func TestStepRules(t *testing.T) {
 	if r, _ := other.LearningRate(); math.Abs(r*0.1-rate*0.5) > 1e-9 {
 		t.Errorf("learning rate × clipping norm changes with the norm: %g and %g", r*0.1, rate*0.5)
 	}
+	// With next to no noise the step stays where the loss can bear it.
+	quiet := cnn
+	quiet.NoiseMultiplier = 1e-3
+	if r, err := quiet.LearningRate(); err != nil || math.Abs(r/rate-1.49/0.35) > 1e-9 {
+		t.Errorf("learning rate at σ = 0.001: got %g (%v), want %g", r, err, rate*1.49/0.35)
+	}
 	if got := cnn.EffectiveStep(cnn.Base()); math.Abs(got-rate) > 1e-4*rate {
 		t.Errorf("effective step %g, learning rate %g", got, rate)
 	}

@@ -21,6 +21,13 @@ func (n Noise) Deviation() float64 {
 // B = 250, C = 0.5 give 0.25. StepRule.Base is a better one at large batches.
 func (n Noise) EffectiveStep(base float64) float64 { return base / (n.Deviation() + 1e-8) }
 
+// leastNoise is the noise multiplier below which the step of StepRule stops
+// growing: with less noise the curvature of the loss bounds the step, not the noise.
+// Measured at ε = 1000 (σ from 0.06 to 0.09), one run each, without the bound and
+// with it: a CNN on MNIST 9.8 and 94.7 %, two dense nets 90.9 and 97.0, 92.9 and
+// 96.5, a dense net on Fashion-MNIST 61.9 and 84.6; at ε = 100 there 80.1 and 84.1.
+const leastNoise = 0.35
+
 // StepRule holds the public numbers of a private run from which a step size
 // follows. Every field but Schedule is required.
 type StepRule struct {
@@ -62,15 +69,16 @@ func (r StepRule) Base() float64 {
 	return r.Kappa / (r.Radius * math.Sqrt(r.Schedule.EffectiveSteps(r.Steps)))
 }
 
-// LearningRate is α = κ·B/(σ·√T'·R·C) = Base/Deviation, for SGD and for dampened
+// LearningRate is α = κ·B/(σ·√T'·R·C), for SGD and for dampened
 // Momentum (the undampened form takes (1−μ)·α). The noise of T steps then adds up
 // to deviation κ in a pre-activation, whatever the schedule: with step sizes α·s_t
 // its variance is α²·Σs_t²·(σCR/B)², so a schedule that falls starts from a larger
-// step (by 1.63 for a cosine, 1.73 for a line). Errors: a field that is not above 0,
-// a schedule without meaning.
+// step (by 1.63 for a cosine, 1.73 for a line). A σ below 0.35 counts as 0.35.
+// Errors: a field that is not above 0, a schedule without meaning.
 func (r StepRule) LearningRate() (float64, error) {
 	if err := r.Validate(); err != nil {
 		return 0, err
 	}
+	r.NoiseMultiplier = max(r.NoiseMultiplier, leastNoise)
 	return r.Base() / r.Deviation(), nil
 }
