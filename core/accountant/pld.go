@@ -121,6 +121,10 @@ func (p privacyLoss) epsilonAt(delta float64) (epsilon, step float64) {
 	for direction, laws := range p.directions {
 		last, before := inf, inf
 		e, finest := p.refine(laws, delta, epsilon, func(c composed) (float64, float64, bool) {
+			if c.infinite > delta {
+				// No epsilon is large enough, on no lattice: a profile ends at a loss of 600.
+				return 0, 0, false
+			}
 			by := tilt{c.tiltFor(logDelta), 40}
 			if !math.IsInf(before, 1) {
 				// The answer will be below the last one, hardly by more than that one fell.

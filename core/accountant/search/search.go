@@ -94,12 +94,13 @@ func Fraction(largest float64, over, noise func(t float64) float64, width func(t
 func Refine(step, enough float64, try func(step float64) (value float64, ok bool), tolerance func(value float64) float64) {
 	inf := math.Inf(1)
 	best, last, lastDrop := inf, inf, inf
-	coarser := 0
+	coarser, tried := 0, false
 	for final := false; ; {
 		v, ok := try(step)
 		switch {
-		case !ok && math.IsInf(last, 1) && coarser < 30:
-			// Too fine a first lattice, where the epsilon that it was derived from is tiny.
+		case !ok && math.IsInf(last, 1) && coarser < 30 && !tried:
+			// Too fine a first lattice, where the epsilon that it was derived from is tiny. One that a finer one of
+			// infinite value follows is not evaluated again.
 			step *= 4
 			coarser++
 			continue
@@ -110,6 +111,7 @@ func Refine(step, enough float64, try func(step float64) (value float64, ok bool
 		case !ok:
 			return
 		}
+		tried = true
 		best = math.Min(best, v)
 		drop, allowed := math.Abs(last-v), tolerance(v)
 		if final || best <= enough || v == 0 && last == 0 {
