@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"pawl/compute/nn"
 	"pawl/data/encode"
@@ -122,11 +123,14 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 	return os.WriteFile(filepath.Join(dir, specFile), append(b, '\n'), 0o644)
 }
 
+// ErrNewer means that a newer program wrote the model.
+var ErrNewer = errors.New("a newer pawl wrote the model")
+
 // Load reads a model written by Save. Errors name the file.
 func Load(dir string) (*Model, error) {
 	path := filepath.Join(dir, specFile)
 	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, fmt.Errorf("%s: not found: this is not a model directory", path)
 	}
 	if err != nil {
@@ -136,7 +140,10 @@ func Load(dir string) (*Model, error) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return nil, fmt.Errorf("%s: not a model description: %w", path, err)
 	}
-	if s.Version < 1 || s.Version > Format {
+	if s.Version > Format {
+		return nil, fmt.Errorf("%s: %w: format version %d (this one reads 1 to %d)", path, ErrNewer, s.Version, Format)
+	}
+	if s.Version < 1 {
 		return nil, fmt.Errorf("%s: unknown format version %d (want 1 to %d)", path, s.Version, Format)
 	}
 	m := &Model{Task: s.Task, Kind: s.Kind, Target: s.Target, Outputs: s.Outputs, NotPrivate: s.Claim == notPrivate, Operation: s.Operation}

@@ -269,9 +269,9 @@ func (s *blockScanner) unquoted(c *cell) (last bool) {
 				s.line++
 				return true
 			}
-			c.bad = "carriage return without line feed"
+			c.bad = loneReturn
 		case c.bad == "":
-			c.bad = "a quote inside an unquoted cell (write the cell in quotes and double those inside)"
+			c.bad = bareQuote
 		}
 		at++
 	}
@@ -306,7 +306,7 @@ func (s *blockScanner) quoted(c *cell) (last bool, err error) {
 	var rest cell
 	if last = s.unquoted(&rest); rest.text != "" {
 		c.text += rest.text
-		if c.bad = rest.bad; c.bad != "carriage return without line feed" {
+		if c.bad = rest.bad; c.bad != loneReturn {
 			c.bad = "text after a closing quote (double the quotes inside a quoted cell)"
 		}
 	}

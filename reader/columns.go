@@ -163,8 +163,8 @@ func (c *byColumns) rowFault(cells []cell, field int, column, msg, hint string) 
 	return &PositionError{File: c.name, Row: int64(at & (1<<placeBits - 1)), Group: at >> placeBits, Column: column, Msg: msg, hint: hint}
 }
 
-func (c *byColumns) absent(column, why string) error {
-	return c.headFault("", fmt.Sprintf("the file has no column %q, %s", column, why), "a column that the file need not have is declared type: ignore")
+func (c *byColumns) absent(column, why, otherwise string) error {
+	return c.headFault("", fmt.Sprintf("the file has no column %q, %s", column, why), otherwise)
 }
 
 func (c *byColumns) noRows() error { return c.headFault("", "the file has no rows", "") }

@@ -243,6 +243,9 @@ func (c *CSV) readHeader() error {
 		}
 		if h.bad != "" {
 			msg, hint := c.malformed(h.bad)
+			if h.bad == bareQuote && i == 0 && (strings.HasPrefix(h.text, "{") || strings.HasPrefix(h.text, "[")) {
+				hint = "if the file is JSON, write one object a line and call it .jsonl: jq -c '.[]' OLD.json > NEW.jsonl"
+			}
 			return c.fault(h.line, "", fmt.Sprintf("name %d of the header: %s", i+1, msg), hint)
 		}
 		names[i] = h.text
@@ -270,11 +273,11 @@ func (c *CSV) rowFault(cells []cell, field int, column, msg, hint string) error 
 	return c.fault(cells[field].line, column, msg, hint)
 }
 
-func (c *CSV) absent(column, why string) error {
+func (c *CSV) absent(column, why, otherwise string) error {
 	if c.how.NoHeader {
 		return c.fault(0, "", fmt.Sprintf("the file has no column %q, %s", column, why), fmt.Sprintf("its columns are named under file: in the schema, and without names: column_1 to column_%d", len(c.header)))
 	}
-	return c.fault(c.first, "", fmt.Sprintf("the header has no column %q, %s", column, why), separatorHint(c.header, c.scan.separator))
+	return c.fault(c.first, "", fmt.Sprintf("the header has no column %q, %s", column, why), separatorHint(c.header, c.scan.separator, otherwise))
 }
 
 func (c *CSV) noRows() error {
@@ -405,6 +408,8 @@ func (c *CSV) malformed(bad string) (msg, hint string) {
 		return "a character that " + c.how.Encoding + " does not have", "correct the encoding under file: in the schema; if only some lines have another, correct those"
 	case bad == hasNUL && c.how.Encoding == "":
 		return bad, "if the file is UTF-16, declare file: {encoding: utf-16le} in the schema"
+	case bad == loneReturn:
+		return bad, `if the lines of the file end in carriage returns alone, make line feeds of them: tr '\r' '\n' < OLD > NEW; else correct the cell`
 	case bad == tooMany:
 		return bad, "correct the record; every record has as many cells as the header"
 	case c.scan != nil && c.scan.literal:

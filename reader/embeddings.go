@@ -325,7 +325,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 	defer in.Close()
 	field := t.field[t.key]
 	if field < 0 {
-		return in.absent(key, "to join by")
+		return in.absent(key, "to join by", "name the column that holds the keys with --key")
 	}
 	used := make(map[string]bool, e.Len())
 	var sum []byte // of a vector

@@ -193,7 +193,9 @@ func (m *manyParts) rowFault(cells []cell, field int, column, msg, hint string) 
 	return m.in.rowFault(cells, field, column, msg, hint)
 }
 
-func (m *manyParts) absent(column, why string) error { return m.in.absent(column, why) }
+func (m *manyParts) absent(column, why, otherwise string) error {
+	return m.in.absent(column, why, otherwise)
+}
 
 func (m *manyParts) noRows() error {
 	return &PositionError{File: m.of.name, Msg: "the files have headers and no rows", hint: "append the rows below a header"}

@@ -26,7 +26,9 @@ type records interface {
 	// rowFault is a fault of a cell of the record that next returned last.
 	rowFault(cells []cell, field int, column, msg, hint string) error
 	// absent is the fault of a column that the file does not have.
-	absent(column, why string) error
+	// absent is the fault of a column that is not there, why it is needed, and the hint where
+	// nothing better is known.
+	absent(column, why, otherwise string) error
 	noRows() error
 }
 
@@ -72,9 +74,9 @@ func NewRecords(name string, r io.Reader, keys Keys) (*Records, error) {
 // Header returns the names of the columns.
 func (r *Records) Header() []string { return r.in.Header() }
 
-// Absent is the fault of a column that the file does not have and needs, as s declares.
-func (r *Records) Absent(s *schema.Schema, column, why string) error {
-	return absent(r.in, column, why, func() bool { return mayShow(r.in, s) })
+// Absent is the fault of a column that the file does not have and a model of schema s needs.
+func (r *Records) Absent(s *schema.Schema, column string) error {
+	return absent(r.in, column, "which the model needs", "the file needs each column that the model uses, under the name that it was trained with", func() bool { return mayShow(r.in, s) })
 }
 
 // Next returns the texts of the next record, one per column and fresh; a null gives

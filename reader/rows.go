@@ -299,8 +299,8 @@ func (h *heldRows) rowFault(cells []cell, field int, column, msg, hint string) e
 	return &PositionError{File: h.name, Row: number, Column: column, Msg: msg, hint: hint}
 }
 
-func (h *heldRows) absent(column, why string) error {
-	return h.headFault("", fmt.Sprintf("there is no column %q, %s", column, why), "a column that need not be there is declared type: ignore")
+func (h *heldRows) absent(column, why, otherwise string) error {
+	return h.headFault("", fmt.Sprintf("there is no column %q, %s", column, why), otherwise)
 }
 
 func (h *heldRows) noRows() error { return h.headFault("", "there are no rows", "") }

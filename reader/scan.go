@@ -122,6 +122,12 @@ const (
 	notText = "not UTF-8 text"
 )
 
+// Faults of a cell that a wrong format explains.
+const (
+	loneReturn = "carriage return without line feed"
+	bareQuote  = "a quote inside an unquoted cell (write the cell in quotes and double those inside)"
+)
+
 func faultOf(text string) string {
 	switch {
 	case len(text) > maxCell:
@@ -167,10 +173,10 @@ func (s *scanner) cell() (c cell, last bool, err error) {
 			if next, err := s.in.Peek(1); err == nil && next[0] == '\n' {
 				continue // the LF ends the record in the next round
 			}
-			c.bad = "carriage return without line feed"
+			c.bad = loneReturn
 		}
 		if b == s.quote && !c.quoted && !s.literal && c.bad == "" {
-			c.bad = "a quote inside an unquoted cell (write the cell in quotes and double those inside)"
+			c.bad = bareQuote
 		}
 		outside = true
 		s.keep(b)

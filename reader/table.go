@@ -58,6 +58,8 @@ type Options struct {
 	// Target names the column that is to be predicted, "" for none: its labels have no
 	// level for others.
 	Target string
+	// Trained says that the schema is a model's: hints do not propose to change it.
+	Trained bool
 }
 
 func (o Options) strict() (bool, error) {
@@ -217,6 +219,8 @@ type table struct {
 	watch  *watch
 	faults *Faults
 	target string
+	// trained is that of Options.
+	trained bool
 	// reuse is where the numbers of a row go; nil for a fresh place for each.
 	reuse []float64
 	known numbers
@@ -318,7 +322,7 @@ func (m *marked) apart(field int, text string) bool {
 func (t *table) match(in records, o Options) error {
 	s := t.schema
 	var faults []error
-	t.in, t.ids.note, t.faults, t.target = in, o.Note, o.Faults, o.Target
+	t.in, t.ids.note, t.faults, t.target, t.trained = in, o.Note, o.Faults, o.Target, o.Trained
 	at, header := map[string]int{}, in.Header()
 	// A fault that is one of many has no hint: finding the nearest name looks at all of them.
 	const hinted = 100
@@ -342,7 +346,7 @@ func (t *table) match(in records, o Options) error {
 			t.field[i] = -1
 		default:
 			t.field[i] = -1
-			faults = append(faults, absent(in, col.Source(), "which the schema declares", near))
+			faults = append(faults, absent(in, col.Source(), "which the schema declares", mayIgnore, near))
 		}
 		if isUnit && !o.Optional[col.Name] {
 			t.unit = t.field[i]
@@ -398,24 +402,34 @@ func textOf(in records) *CSV {
 
 // mayShow says that the names of a file are names. A file of text without a header, read as
 // one that has, gives the cells of a row in their place: they are taken for names where the
-// schema declares at least half of them, and are not shown elsewhere.
+// schema declares at least half of them, in whatever letters and with blanks around them or not, and are not
+// shown elsewhere.
 func mayShow(in records, s *schema.Schema) bool {
 	c := textOf(in)
 	if c == nil || c.how.NoHeader {
 		return true
 	}
-	known, declared := 0, s.Declared()
+	known, declared := 0, map[string]bool{}
+	for name := range s.Declared() {
+		declared[loosely(name)] = true
+	}
 	for _, h := range c.header {
-		if declared[h] {
+		if declared[loosely(h)] {
 			known++
 		}
 	}
 	return 2*known >= len(c.header)
 }
 
+// loosely is a name without regard to case and to blanks around it.
+func loosely(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+
+// mayIgnore is the hint for a column that the schema declares and the file lacks.
+const mayIgnore = "a column that the file need not have is declared type: ignore"
+
 // absent is the fault of a column that the file lacks, with the nearest of its names if those may be shown.
-func absent(in records, column, why string, near func() bool) error {
-	err := in.absent(column, why)
+func absent(in records, column, why, otherwise string, near func() bool) error {
+	err := in.absent(column, why, otherwise)
 	var p *PositionError
 	if errors.As(err, &p) {
 		p.listed, p.about = "the file has no such column, "+why, column
@@ -487,7 +501,7 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 		v, err := t.parseCell(i, &cells[f], &values)
 		if err != nil {
 			if strict {
-				fault := t.in.rowFault(cells, f, s.Columns[i].Source(), err.Error(), cellHint(err, s.Columns[i].Name == t.target && s.Columns[i].Levels() != nil))
+				fault := t.in.rowFault(cells, f, s.Columns[i].Source(), err.Error(), t.cellHint(err, i))
 				if err := t.faults.take(ofRecord(fault)); err != nil {
 					return nil, "", false, err
 				}
@@ -529,7 +543,7 @@ func (t *table) parseCell(i int, c *cell, values *[]float64) (float64, error) {
 
 // separatorHint explains an absent column; a header of one name that holds
 // another delimiter is the usual reason.
-func separatorHint(header []string, separator byte) string {
+func separatorHint(header []string, separator byte, otherwise string) string {
 	if len(header) == 1 {
 		for _, other := range []byte{',', ';', '\t', '|'} {
 			if other != separator && strings.IndexByte(header[0], other) >= 0 {
@@ -541,12 +555,16 @@ func separatorHint(header []string, separator byte) string {
 			}
 		}
 	}
-	return "a column that the file need not have is declared type: ignore"
+	return otherwise
 }
 
-func cellHint(err error, target bool) string {
+// cellHint says how to mend a cell of column i.
+func (t *table) cellHint(err error, i int) string {
+	c := &t.schema.Columns[i]
 	switch {
-	case target && !errors.Is(err, schema.ErrMissing):
+	case t.trained:
+		return "correct the cell, or let --bad-rows default replace it by the default of its column"
+	case c.Name == t.target && c.Levels() != nil && !errors.Is(err, schema.ErrMissing):
 		return "labels are compared letter by letter, so a dot or a space at the end makes a different label: correct it, or list it under categories if it is a class"
 	case errors.Is(err, schema.ErrMissing):
 		return "declare missing: unknown, or a constant, for this column"

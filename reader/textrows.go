@@ -17,7 +17,7 @@ func ReadTexts(name string, r io.Reader, s *schema.Schema, o Options, column str
 	defer in.Close()
 	field := t.field[t.key]
 	if field < 0 {
-		return in.absent(column, "which holds the texts")
+		return in.absent(column, "which holds the texts", "name the column under columns: in the schema as the file does")
 	}
 	t.watch = t.watchRecords(in, o)
 	return t.read(strict, func(cells []float64, found schema.Record, record []cell) error {

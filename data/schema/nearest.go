@@ -3,17 +3,19 @@ package schema
 import "strings"
 
 // Nearest returns the candidate closest to word by edit distance without regard
-// to case, or "" when none is near enough to be a likely slip of the pen (more
+// to case and to blanks around them, or "" when none is near enough to be a likely slip of the pen (more
 // than a third of the word's letters differ).
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", max(1, len([]rune(word))/3)+1
 	for _, c := range candidates {
-		if d := editDistance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
+		if d := editDistance(loosely(word), loosely(c)); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
 	return best
 }
+
+func loosely(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
 // editDistance counts insertions, deletions, substitutions and swaps of
 // neighbours (the restricted Damerau–Levenshtein distance).

@@ -257,7 +257,7 @@ func TestGuesser(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	for _, tt := range []struct{ word, want string }{{"Age", "age"}, {"aeg", "age"}, {"xyz", ""}, {"incme", "income"}, {"", ""}} {
+	for _, tt := range []struct{ word, want string }{{"Age", "age"}, {"aeg", "age"}, {"xyz", ""}, {"incme", "income"}, {" AGE ", "age"}, {"", ""}} {
 		if got := Nearest(tt.word, []string{"age", "income"}); got != tt.want {
 			t.Errorf("Nearest(%q) = %q, want %q", tt.word, got, tt.want)
 		}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"pawl/data/dataset"
@@ -85,6 +86,8 @@ func Open(data string, o Options) (*Data, error) {
 	_, builtin := dataset.Lookup(data)
 	pictures := o.Labels != "" || o.Classes != "" || o.Rows != ""
 	switch {
+	case o.Schema != "" && err == nil && info.IsDir() && !builtin:
+		return nil, usage.New(data+" is a directory, and --schema is for tables", "name one file, or several of the same columns by a pattern: '"+filepath.Join(data, "*.csv")+"'")
 	case o.Schema != "" && pictures:
 		return nil, usage.New("--schema is for tables; labels, classes and the number of rows are for images", "leave out one or the other")
 	case errors.Is(err, fs.ErrNotExist) && !builtin && !IsImages(data) && !table.Foreign(data):

@@ -234,7 +234,7 @@ func ReadLines(file string, s *schema.Schema) (texts []string, err error) {
 		defer r.Close()
 		at := slices.Index(r.Header(), column)
 		if at < 0 {
-			return nil, r.Absent(s, column, "which the model needs")
+			return nil, r.Absent(s, column)
 		}
 		for {
 			row, err := r.Next()

@@ -42,7 +42,11 @@ func (d *database) postgres(ctx context.Context, columnsOnly bool) (*reader.Rows
 		if text == "" {
 			text = "no connection"
 		}
-		return nil, d.refuse("the password may stand in PGPASSWORD or ~/.pgpass instead of the address", "%s", text)
+		hint := "correct the host and the port of the address, or start the server"
+		if errors.As(err, new(*pgconn.PgError)) {
+			hint = "the password may stand in PGPASSWORD or ~/.pgpass instead of the address"
+		}
+		return nil, d.refuse(hint, "%s", text)
 	}
 	defer c.Close(ctx)
 	if err := c.Exec(ctx, settings).Close(); err != nil {

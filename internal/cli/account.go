@@ -22,7 +22,7 @@ trade-off between false positives and false negatives that an attack can reach
   pawl account event examples/events/search-and-train.json --delta 1e-5
   pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5
   pawl account export out/statement.json > events.py`,
-		Args: subcommandArgs("dpsgd, event, compare, export"),
+		Args: noCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(accountDPSGD(a), accountEvent(a), accountCompare(a), accountExport(a))

@@ -20,7 +20,7 @@ epsilon shown is that of the printed, rounded parameter.`,
   pawl calibrate gaussian --epsilon 0.5 --delta 1e-5
   pawl calibrate laplace --epsilon 0.1
   pawl calibrate event plan.json --epsilon 2 --delta 1e-5   # one number in plan.json is "?"`,
-		Args: subcommandArgs("dpsgd, gaussian, laplace, event"),
+		Args: noCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(calibrateDPSGD(a), calibrateGaussian(a), calibrateLaplace(a), calibrateEvent(a))

@@ -32,7 +32,7 @@ from PGPASSWORD or ~/.pgpass, which keeps it out of the command line.`,
 		Example: `  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient
   pawl ledger show clinic
   pawl ledger show clinic --ledger postgres://ann@db.example.org/pawl`,
-		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, clear-seeded, show, what-if, book, verify, key, reconcile, export, import, declare-public"),
+		Args: noCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(ledgerCreate(a), ledgerGrant(a), ledgerFreeze(a), ledgerUnfreeze(a), ledgerApprove(a), ledgerClearSeeded(a), ledgerShow(a),
@@ -41,15 +41,6 @@ from PGPASSWORD or ~/.pgpass, which keeps it out of the command line.`,
 }
 
 // subcommandArgs is for a command that only groups others.
-func subcommandArgs(known string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return mistakef("commands: "+known, "%s: unknown command %q", c.CommandPath(), args[0])
-		}
-		return nil
-	}
-}
-
 func ledgerCreate(a *app) *cobra.Command {
 	b := ledger.Budget{}
 	relation, filter, per := "", "", ""

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -17,13 +18,8 @@ func modelsCommand(a *app) *cobra.Command {
 		Use:   "models",
 		Short: "List and show networks",
 		Long:  "List and show networks.\n\nA network is a YAML file with a list of layers. The kinds of layers and their keys:\n\n" + layerKinds(),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return mistakef("use pawl models list or pawl models show NAME", "pawl models: unknown command %q", args[0])
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  noCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
 		Use: "list", Short: "List the named networks", Args: exactArgs(),
@@ -112,7 +108,11 @@ func listModels(a *app) error {
 	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "name\tinput\tparameters\ttitle")
 	for _, v := range all {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\n", v.Name, v.Input, v.Parameters, v.Title)
+		parameters := strconv.Itoa(v.Parameters)
+		if v.Parameters == 0 {
+			parameters = "–" // they follow from the data
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", v.Name, v.Input, parameters, v.Title)
 	}
 	return t.Flush()
 }

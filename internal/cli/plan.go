@@ -17,7 +17,7 @@ func planCommand(a *app) *cobra.Command {
 			if len(args) == 0 {
 				return mistake("pawl plan: missing job", "example: pawl plan fit adult --target income --epsilon 0.1")
 			}
-			return mistakef("jobs: fit, select, search", "pawl plan: unknown job %q", args[0])
+			return noCommand(c, args)
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pawl/core/ledger"
+	"pawl/data/schema"
 	"pawl/internal/build"
 	"pawl/internal/request"
 	"pawl/internal/usage"
@@ -86,15 +87,10 @@ sign, and a machine-readable statement.
 
 Start:     pawl fit adult --target income --epsilon 1
 Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Version:       build.Version(),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return mistakef("pawl --help lists the commands", "unknown command %q", args[0])
-			}
-			return nil
-		},
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		Version:           build.Version(),
+		Args:              noCommand,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return usage.All(emptyFlag(c), zeroFlags(c)) },
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -106,6 +102,10 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	f.StringVar(&a.dataDir, "data-dir", "", "folder of downloaded data sets (default: PAWL_DATA)")
 	f.BoolVar(&a.json, "json", false, "print one JSON object on standard output")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if names := commandNames(c); len(names) > 0 {
+			// The arguments are not parsed yet: a word before the flag may be no command.
+			return mistake(flagWords(err.Error()), fmt.Sprintf("a flag stands behind a command: %s %s", c.CommandPath(), strings.Join(names, " | ")))
+		}
 		return mistake(flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath()))
 	})
 	root.AddCommand(commands(a)...)
@@ -126,6 +126,31 @@ func flagWords(text string) string {
 	}
 	kind, _, _ := strings.Cut(parsing, ":")
 	return text + ": want " + map[string]string{"Int": "a whole number", "Uint": "a whole number from 0", "Float": "a number", "Bool": "true or false"}[kind]
+}
+
+// noCommand refuses the arguments of a command that only has others: the first is none of them.
+func noCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	names, hint := commandNames(c), "pawl --help lists the commands"
+	if c.HasParent() {
+		hint = "commands: " + strings.Join(names, ", ")
+	}
+	if near := schema.Nearest(args[0], names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return mistakef(hint, "%s: unknown command %q", c.CommandPath(), args[0])
+}
+
+// commandNames are those of the commands of c, none for a command that does something itself.
+func commandNames(c *cobra.Command) (names []string) {
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
 }
 
 // emptyFlag refuses a flag that is given an empty text, such as that of a shell variable

@@ -27,13 +27,8 @@ func studyCommand(a *app) *cobra.Command {
 		Long: `List, show, watch and export the studies of pawl search and pawl tune. They are kept beside the
 ledger, readable only by you. A study on sensitive data keeps only the plan and the
 winner; a study on public data keeps every trial.`,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return mistakef("commands: list, show, watch, export", "pawl study: unknown command %q", args[0])
-			}
-			return c.Help()
-		},
-		Args: cobra.ArbitraryArgs,
+		Args: noCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var format, output string
 	export := &cobra.Command{

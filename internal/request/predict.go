@@ -39,8 +39,11 @@ func LoadModel(dir string) (*model.Model, error) {
 		dir = inner
 	}
 	m, err := model.Load(dir)
-	if err != nil {
-		return nil, usage.New(err.Error(), "MODEL is a directory that pawl fit or pawl train wrote")
+	switch {
+	case errors.Is(err, model.ErrNewer):
+		return nil, usage.New(err.Error(), "use that version of pawl, or a later one")
+	case err != nil:
+		return nil, usage.New(Text(err), "MODEL is a directory that pawl fit or pawl train wrote")
 	}
 	return m, nil
 }
@@ -64,7 +67,7 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 		if !features[c.Name] {
 			*c = schema.Column{Name: c.Name, Date: c.Date, Type: schema.Ignore}
 		} else if c.Type != schema.Vector && !slices.Contains(header, c.Source()) {
-			return nil, file.Absent(m.Schema, c.Source(), "which the model needs")
+			return nil, file.Absent(m.Schema, c.Source())
 		}
 	}
 	declared := s.Declared()
@@ -121,7 +124,7 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 	if err != nil {
 		return err
 	}
-	options := reader.Options{BadRows: bad, PassOver: true}
+	options := reader.Options{BadRows: bad, PassOver: true, Trained: true}
 	if vectors == nil {
 		return reader.ReadBeside(content.Name(), content.Reader(), s, options, p.stretch)
 	}
