@@ -111,8 +111,7 @@ func Refine(step, enough float64, try func(step float64) (value float64, ok bool
 		case !ok:
 			return
 		}
-		tried = true
-		best = math.Min(best, v)
+		best, tried = math.Min(best, v), true
 		drop, allowed := math.Abs(last-v), tolerance(v)
 		if final || best <= enough || v == 0 && last == 0 {
 			return
