@@ -11,8 +11,10 @@ type watch struct {
 	record func(texts []string)
 	texts  []string // one for each column of the file
 	schema *schema.Schema
-	column []int // of the schema, -1 for none
+	column []int // of the schema, -1 for none; asWritten where Plain changes no text
 }
+
+const asWritten = -2
 
 // watchRecords begins what o.Watch asks for.
 func (t *table) watchRecords(in records, o Options) *watch {
@@ -22,7 +24,11 @@ func (t *table) watchRecords(in records, o Options) *watch {
 	names := in.Header()
 	w := &watch{record: o.Watch(names), texts: make([]string, len(names)), schema: t.schema}
 	for _, n := range names {
-		w.column = append(w.column, slices.IndexFunc(t.schema.Columns, func(c schema.Column) bool { return c.Source() == n }))
+		c := slices.IndexFunc(t.schema.Columns, func(c schema.Column) bool { return c.Source() == n })
+		if t.schema.AsWritten(c) {
+			c = asWritten
+		}
+		w.column = append(w.column, c)
 	}
 	return w
 }
@@ -34,7 +40,7 @@ func (w *watch) see(cells []cell) {
 		w.texts[i] = ""
 		if i < len(cells) && cells[i].bad == "" && !cells[i].null {
 			w.texts[i] = cells[i].text
-			if !cells[i].typed {
+			if !cells[i].typed && w.column[i] != asWritten {
 				w.texts[i] = w.schema.Plain(w.column[i], cells[i].text)
 			}
 		}

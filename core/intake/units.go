@@ -67,6 +67,7 @@ type units struct {
 	columns *string // of which prefix is the digest
 	prefix  [sha256.Size]byte
 	buffer  []byte
+	hashed  []byte
 	full    [sha256.Size]byte
 }
 
@@ -203,11 +204,9 @@ func (u *units) canonical(b []byte, r schema.Record) []byte {
 // hash is the keyed hash of data for one purpose.
 func (u *units) hash(label string, data []byte) digest {
 	u.mac.Reset()
-	// The label ends with a byte that no label holds.
-	var head [32]byte
-	n := copy(head[:], label)
-	u.mac.Write(head[:n+1])
-	u.mac.Write(data)
+	// The label ends with a byte that no label holds. Written as one, since what begins within a block of the hash is copied.
+	u.hashed = append(append(append(u.hashed[:0], label...), 0), data...)
+	u.mac.Write(u.hashed)
 	u.mac.Sum(u.full[:0])
 	return digest{binary.LittleEndian.Uint64(u.full[:]), binary.LittleEndian.Uint64(u.full[8:])}
 }

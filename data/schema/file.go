@@ -340,13 +340,13 @@ func (f *File) ungrouped(whole string) (string, bool) {
 // it is such a number or date as declared, and the cell itself elsewhere; col is -1 for a
 // column that is not declared. By it copies of a table are recognised.
 func (s *Schema) Plain(col int, cell string) string {
-	f := &s.File
 	var c *Column
 	if col >= 0 {
 		c = &s.Columns[col]
 	}
-	marked := f.Decimal != "" || f.Thousands != ""
 	switch {
+	case s.AsWritten(col):
+		return cell
 	case c != nil && c.Date != nil:
 		if t, ok := c.Date.read(strings.TrimFunc(cell, unicode.IsSpace), false); ok {
 			if t.Equal(t.Truncate(24 * time.Hour)) {
@@ -355,17 +355,20 @@ func (s *Schema) Plain(col int, cell string) string {
 			return t.Format(time.DateTime)
 		}
 		return cell
-	case !marked && (c == nil || c.Signs == nil):
-		return cell
 	}
 	plain := strings.TrimFunc(cell, unicode.IsSpace)
 	if c != nil {
 		plain = c.unsigned(plain)
 	}
-	if plain = f.plain(plain); plainNumber(plain) {
+	if plain = s.File.plain(plain); plainNumber(plain) {
 		return plain
 	}
 	return cell
+}
+
+// AsWritten reports whether Plain leaves every cell of a column as it is.
+func (s *Schema) AsWritten(col int) bool {
+	return s.File.Decimal == "" && s.File.Thousands == "" && (col < 0 || s.Columns[col].Date == nil && s.Columns[col].Signs == nil)
 }
 
 // trimmed is a cell as it is read.
