@@ -27,8 +27,10 @@ type jsonLines struct {
 	seen     []atomic.Bool  // by column, of all stretches
 	line     int            // that was read last
 	size     int            // of a stretch, unless a line is longer
-	broken   error          // what ended the reading behind the last stretch; io.EOF for the end
-	part     bool           // of a file, and whether it is the last
+	flat     flat
+	space    []byte // of the line that was read last
+	broken   error  // what ended the reading behind the last stretch; io.EOF for the end
+	part     bool   // of a file, and whether it is the last
 	last     bool
 }
 
@@ -64,8 +66,8 @@ const exampleLine = `{"age": 31, "ward": "a", "ill": true}`
 
 // read returns the next line that is not blank, nil for one that is too long.
 func (j *jsonLines) read() ([]byte, error) {
-	var line []byte
-	long := false
+	line, long := j.space[:0], false
+	defer func() { j.space = line }()
 	for {
 		part, err := j.in.ReadSlice('\n')
 		if long = long || len(line)+len(part) > maxRecord; !long {
@@ -122,7 +124,7 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 	}
 	bad, column := "the record is longer than 16 MiB", ""
 	if line != nil {
-		bad = object(line, func(key string, c cell) string {
+		value := func(key string, c cell) string {
 			i, ok := j.at[key]
 			switch {
 			case !ok && strict && !j.passOver:
@@ -140,7 +142,17 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 				return c.bad
 			}
 			return ""
-		})
+		}
+		if !j.flat.read(line) {
+			bad = object(line, value)
+		} else {
+			bad = ""
+			for i, key := range j.flat.keys {
+				if bad = value(key, j.flat.cells[i]); bad != "" {
+					break
+				}
+			}
+		}
 	}
 	switch {
 	case bad == "":
@@ -164,6 +176,7 @@ func (j *jsonLines) stretch() (records, error) {
 		return nil, io.EOF
 	}
 	part := *j
+	part.flat, part.space = flat{}, nil
 	var text []byte
 	for len(text) < j.size && j.broken == nil {
 		text = j.append(text)
