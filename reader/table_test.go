@@ -259,6 +259,7 @@ func TestEqualRecordsAreEqualRows(t *testing.T) {
 			[]Part{part("a.jsonl", `{"a": 1.500}`+"\n"+`{"a": "1.500"}`+"\n"+`{"a": 7}`+"\n"+`{"a": "7"}`+"\n")}, 3},
 		"parts with marks and without": {head + `file: {delimiter: ";", decimal: ",", thousands: "."}` + "\n" + number,
 			[]Part{part("a.csv", "a\n2.500\n7\n"), part("b.jsonl", `{"a": 2.500}`+"\n"+`{"a": "2.500"}`+"\n"+`{"a": 7}`+"\n"), {Name: "c", Rows: asRows}}, 3},
+		"a malformed cell": {head + strings.Replace(number, "upper: 9000", "upper: 9000, missing: unknown", 1), []Part{part("a.csv", "a\n\"7\"8\n78\n7\n")}, 3},
 		"what a short record lacks": {head + "columns:\n  - {name: a, type: categorical, categories: [x, z], other: true, missing: unknown}\n  - {name: b, type: ignore}\n",
 			[]Part{part("a.csv", "b,a\ny\n"), part("b.jsonl", `{"b": "y", "a": null}`+"\n")}, 2},
 	} {
@@ -266,7 +267,7 @@ func TestEqualRecordsAreEqualRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		rows := map[string]string{}
+		rows, different := map[string]string{}, map[string]bool{}
 		c := NewContent("all", tt.parts...)
 		if len(tt.parts) == 1 {
 			c = NewContent(tt.parts[0].Name, tt.parts...)
@@ -276,12 +277,25 @@ func TestEqualRecordsAreEqualRows(t *testing.T) {
 			if was, ok := rows[key]; ok && was != row {
 				t.Errorf("%s: the record %s is the row %s and the row %s", name, key, was, row)
 			}
-			rows[key] = row
+			rows[key], different[row] = row, true
 			return nil
 		})
-		if err != nil || len(rows) != tt.kinds {
-			t.Errorf("%s: %d kinds of records, want %d: %v, %v", name, len(rows), tt.kinds, rows, err)
+		if err != nil || len(rows) != tt.kinds || len(different) != tt.kinds {
+			t.Errorf("%s: %d kinds of records and %d of rows, want %d: %v, %v", name, len(rows), len(different), tt.kinds, rows, err)
 		}
+	}
+}
+
+// Whoever counts odd cells is told of each of them, of equal ones too.
+func TestEachOddCellIsTold(t *testing.T) {
+	s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: row\ncolumns:\n  - {name: a, type: numeric, lower: 0, upper: 9}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	s.Told = func(string, schema.Odd) { told++ }
+	if _, _, err := readNamed("f.csv", "a\n10\n1\n10\n10\n", s, Options{}); err != nil || told != 3 {
+		t.Errorf("told of %d of 3 cells, %v", told, err)
 	}
 }
 
