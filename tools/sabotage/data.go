@@ -158,6 +158,16 @@ var sabotages = []sabotage{
 	{"lots: a norm is rounded to the nearest", "core/internal/design/scalar.go", "if float64(n) < norm {", "if float64(n) < norm/2 {", []string{"test ./core/internal/design TestPackedSumMatchesDenseRows"}, nil},
 	{"lots: rows of a lot without their norms", "core/internal/design/scalar.go", "mark(p.key[(i+1)*p.stride-marks:], norm, target)", "mark(p.key[(i+1)*p.stride-marks:], norm/1024, target)", mechanism("descent-lots"), nil},
 	{"lots: the row at the end of a chunk counts twice", "core/internal/design/scalar.go", "slices.BinarySearch(rows, int32(hi))", "slices.BinarySearch(rows, int32(hi+1))", []string{"test ./core/internal/design TestLotsCrossChunks"}, nil},
+	// Units, permits and what sums rest on.
+	{"units: one hash stands for two units", "core/internal/sealed/rows.go", "	if t.unit != nil {\n		return uint64", "	if t.unit != nil && row < 0 {\n		return uint64", []string{"test ./core/internal/sealed TestUnitsOfOneHashAreTwo"}, nil},
+	{"units: a number and a text of its digits are one record", "reader/table.go", "case cells[f].typed && t.marked", "case false && t.marked", []string{"test ./reader TestEqualRecordsAreEqualRows"}, nil},
+	{"units: runs elsewhere share the places of a column", "core/ledger/state.go", "case foreign, booked ==", "case booked ==", []string{"test ./core/ledger/pricing TestForeignRunsHavePlacesOfTheirOwn"}, nil},
+	{"units: a replay for units in other places", "core/ledger/reserve.go", " || old.Assignment != assignment {", " {", []string{"test ./core/ledger TestReplayCostsNothing"}, nil},
+	{"units: children outlive their permit", "core/internal/sealed/permit.go", "		p.pool.closed = true\n", "", []string{"test ./core/internal/sealed TestChildrenTakeFromTheParent"}, nil},
+	{"units: a permit whose part draws here travels", "core/internal/sealed/travel.go", "case len(p.taken) > 0, len(p.handed) > 0:", "case len(p.taken) > 0:", []string{"test ./core/internal/sealed TestOnlyWhatIsReservedTravels"}, nil},
+	{"units: rows of any length, and of none", "core/internal/design/design.go", "* m.enc.Scale; norm <= longest {", "* m.enc.Scale; true {", []string{"test ./core/internal/design TestNoRowIsLongerThanOne"}, nil},
+	{"units: sums beside products at the noise of products alone", "core/sum/moments.go", "if m.Products && m.parts() == 1 {", "if m.Products {", []string{"test ./core/sum TestMomentsMoveByTheirBound"}, nil},
+	{"units: two numbers of a row in one cell", "core/sum/sum.go", "if cell < t.next || cell", "if cell < 0 || cell", []string{"test ./core/sum TestNoCellTwice"}, nil},
 	// Seen through the network named.
 	{"canaries: half the noise, claim of 4", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", []string{canary}, nil},
 	{"canaries: half the noise, claim of 1", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", []string{"canary mnist --model mnist-paw-cnn --epsilon 1"}, nil},
