@@ -38,3 +38,21 @@ func TestCharts(t *testing.T) {
 		t.Error("more series than differ were drawn")
 	}
 }
+
+func TestAccuracyAxisEndsAtAll(t *testing.T) {
+	for _, tt := range []struct {
+		metric    string
+		low, high float64
+		want      float64
+	}{
+		{"accuracy", 0.353, 1, 1},
+		{"accuracy", 1, 1, 1},
+		{"accuracy", 0.5, 0.6, 0.65},
+		{"mean_absolute_error", 0.353, 1, 1.2},
+	} {
+		lo, hi, step := scoreAxis(&Statement{Score: &Score{Metric: tt.metric}}, tt.low, tt.high)
+		if math.Abs(hi-tt.want) > 1e-9 || !(lo < tt.low) || !(step > 0) {
+			t.Errorf("%s from %v to %v: axis from %v to %v by %v, want an end of %v", tt.metric, tt.low, tt.high, lo, hi, step, tt.want)
+		}
+	}
+}

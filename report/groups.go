@@ -70,7 +70,7 @@ func byGroup(s *Statement) *groupTable {
 	if low > high {
 		return t
 	}
-	low, high, step := axis(low, high)
+	low, high, step := scoreAxis(s, low, high)
 	at := func(n Number) float64 { return groupLeft + (float64(n)-low)/(high-low)*(groupRight-groupLeft) }
 	for _, x := range []float64{low, high} {
 		t.Ticks = append(t.Ticks, tick{X: at(Number(x)), Label: axisText(s, x, step)})

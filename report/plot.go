@@ -110,7 +110,7 @@ func scorePlot(s *Statement) *intervalPlot {
 	if low > high {
 		return p
 	}
-	low, high, step := axis(low, high)
+	low, high, step := scoreAxis(s, low, high)
 	at := func(n Number) float64 { return plotLeft + (float64(n)-low)/(high-low)*(plotRight-plotLeft) }
 	for k := 0.0; low+k*step <= high+step/1e6; k++ {
 		x := low + k*step
@@ -126,6 +126,15 @@ func scorePlot(s *Statement) *intervalPlot {
 		}
 	}
 	return p
+}
+
+// scoreAxis is axis for scores: no accuracy is above 1.
+func scoreAxis(s *Statement, low, high float64) (lo, hi, step float64) {
+	lo, hi, step = axis(low, high)
+	if s.Score.Metric == "accuracy" && high <= 1 {
+		hi = math.Min(hi, 1)
+	}
+	return lo, hi, step
 }
 
 // axis widens [low, high] to multiples of a round step, with three to six steps.

@@ -71,7 +71,7 @@ def main():
         print(f"accuracy {100 * s:.1f} % ({100 * low:.1f} to {100 * high:.1f}), most frequent class {100 * s.baseline:.1f} %, {s.how}")
         p = clf.statement_["privacy"]
         print(f'epsilon {p["epsilon"]} at delta {p["delta"]}, {p["relation"]}, unit {p["unit"]}, entry {clf.entry_} of data set {clf.statement_["budget"]["dataset"]}')
-        print("epsilon left:", pawl.ledger.left("census", clf.ledger)[0])
+        print(f"epsilon left: {pawl.ledger.left('census', clf.ledger)[0]:.2f}")
 
 
 if __name__ == "__main__":

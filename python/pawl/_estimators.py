@@ -298,7 +298,7 @@ class PawlClassifier(_Estimator):
     target : str, default: the name of y, or "target"
     unit, rows_per_unit : str, int
         The column of X that tells people apart, which is no feature, and the most rows that one of them may have. Without
-        it every row is protected on its own.
+        it, or with "row", every row is protected on its own.
     rows : "public", int, "about N" or "private" (the default: a count is paid for)
     public : bool
         The data set is public: nothing is limited and scores are exact. Counts when the name is new to the ledger.

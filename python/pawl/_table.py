@@ -240,7 +240,7 @@ def declare(table, dataset, target=None, target_declared=None, schema=None, boun
             raise UsageError(f"the target {target!r} is not declared", "classes=[...] names the classes of a classifier; bounds_y=(lower, upper) bounds the target of a regressor")
         columns[target] = {**target_declared, "missing": "refuse"}
     out = ["version: 1", f"dataset: {_text(dataset)}"]
-    if unit is None:
+    if unit is None or unit == "row" and unit not in table.names and rows_per_unit is None:
         out.append("unit: row")
     elif rows_per_unit is None:
         raise UsageError(f"unit={unit!r} needs rows_per_unit: the most rows that one of them may have", "example: rows_per_unit=5")

@@ -177,6 +177,12 @@ class Tables(unittest.TestCase):
                      'lower: 2020-01-01', '{name: "id", type: ignore}'):
             self.assertIn(line, text)
 
+    def test_unit_row(self):
+        t = Table.of({"n": [1]})
+        self.assertIn("unit: row\n", declare(t, "a", unit="row", schema={"n": (0, 1)})[0])
+        self.assertRaises(pawl.UsageError, declare, t, "a", unit="patient", schema={"n": (0, 1)})
+        self.assertRaises(pawl.UsageError, declare, Table.of({"row": [1]}), "a", unit="row", schema={"row": (0, 1)})
+
 
 if __name__ == "__main__":
     unittest.main()
