@@ -26,8 +26,9 @@ method uses are released once, with noise; everything computed from them is free
 Methods (* requires --k):
 ` + methodList() + `
 
-On every data set that we measured, a model on all attributes was better at the same
-total epsilon: select features to understand the data, not to gain accuracy.
+On no real table that we measured did a linear model gain from a choice at the same
+total epsilon: select features to understand the data, or where a few of hundreds of
+yes/no columns matter (docs/ADVICE.md).
 pawl fit reads the output of --json with --features FILE.json; at level column, it keeps
 single categories.
 
