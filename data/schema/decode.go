@@ -284,7 +284,7 @@ func (d *decoder) rowCount(f field) (RowCount, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 1 {
 		return RowCount{}, d.fault(position(f.value), "", "rows must be public, private, a whole number, or \"about\" and a number",
-			"rows: private when the number itself is sensitive")
+			"the number is at least 1 and in digits alone: rows: about 20000; rows: private when it is itself sensitive")
 	}
 	return RowCount{Kind: kind, N: n}, nil
 }

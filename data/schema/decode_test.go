@@ -60,3 +60,18 @@ columns:
 		t.Errorf("sound: %+v, faulty %v", s.Columns, p.Faulty)
 	}
 }
+
+// Hints name what is wrong with these values, in the words of the schema.
+func TestHintsOfASchema(t *testing.T) {
+	for _, tt := range []struct{ text, msg, hint string }{
+		{"version: 1\n\tdataset: x\n", "a tab", "spaces"},
+		{"version: 1\nunit: row\nrows: 0\ncolumns:\n  - {name: sick, type: boolean}\n", "rows must be", "at least 1"},
+		{"version: 1\nunit: patient\nrows_per_unit: 3\ncolumns:\n  - {name: sick, type: boolean}\n", "3 rows per unit, but no column", "the column that identifies the patient"},
+	} {
+		_, err := Decode("s.yaml", []byte(tt.text))
+		var hinted interface{ Hint() string }
+		if err == nil || !strings.Contains(err.Error(), tt.msg) || !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), tt.hint) {
+			t.Errorf("%q: %v, want %q with the hint %q", tt.text, err, tt.msg, tt.hint)
+		}
+	}
+}

@@ -165,7 +165,7 @@ func (d *decoder) rowsOfRow(f field) error {
 	n, err := d.rowsPerUnit(f)
 	if err == nil && n != 1 {
 		err = d.fault(f.where, "", fmt.Sprintf("%d rows per unit, but no column says which rows belong together", n),
-			"name the identifying column: unit: {column: NAME, rows: N}")
+			"unit: names the column that identifies the "+d.schema.Unit.Name+", as columns: declares it")
 	}
 	return err
 }

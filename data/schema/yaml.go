@@ -66,6 +66,9 @@ func syntaxError(name string, err error) error {
 		first = m[3]
 	}
 	e.Msg = "YAML: " + first
+	if strings.Contains(first, "'\t'") {
+		e.Msg, e.hint = "YAML: a tab, where only spaces may indent a line", "replace tabs by spaces"
+	}
 	return e
 }
 
