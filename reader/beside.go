@@ -65,7 +65,7 @@ type piece struct {
 // beside reads stretches side by side and ends them in order.
 func (t *table) beside(strict bool, o Options, begin func() Stretch) error {
 	workers := runtime.GOMAXPROCS(0)
-	whole := t.in
+	whole, like := t.in, *t // t itself changes where stretches end
 	work, order, stop := make(chan *piece), make(chan *piece, 2*workers), make(chan struct{})
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -79,7 +79,7 @@ func (t *table) beside(strict bool, o Options, begin func() Stretch) error {
 			if err == io.EOF {
 				return
 			}
-			if p.table, p.err = t.part(in), err; err != nil {
+			if p.table, p.err = like.part(in), err; err != nil {
 				close(p.done)
 			}
 			select {
