@@ -2,7 +2,7 @@
 // epsilon, on tables that set none of a rule's constants and on those that did, and stores every score. docs/ADVICE.md
 // takes its tables from that file (go test ./bench/regret -update).
 //
-//	go run ./bench/regret -data-dir FOLDER [-file bench/regret/regret.csv] [-rules target-scale,curves]
+//	go run ./bench/regret -data-dir FOLDER [-file bench/regret/regret.csv] [-rules target-scale,curves] [-data adult,telco]
 //
 // Measured cells are kept: run it again to go on. FOLDER holds built-in tables and the folder wild with those of
 // the replay mission-tables.
@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/data/schema"
 	"pawl/evidence/lab"
 	"pawl/experiments/mission"
 	"pawl/experiments/selectionstudy"
@@ -36,7 +37,8 @@ type rule struct {
 	cases              []problem
 }
 
-// problem is a table at several epsilons: rows of it train, others test.
+// problem is a table at several epsilons: rows of it train, others test. A target "column > number" or "column = level"
+// is the two classes of rows that have it and those that do not.
 type problem struct {
 	data, target string
 	rows, runs   int
@@ -99,6 +101,35 @@ var rules = []rule{
 			{data: "kc_house", target: "yr_renovated", rows: 3000, runs: 10, epsilons: []string{"0.3", "1"}},
 			{data: "wdbc", target: "mean_area", rows: 379, runs: 10, epsilons: []string{"1", "3"}},
 			{data: "wdbc", target: "worst_area", rows: 379, runs: 10, epsilons: []string{"1", "3"}},
+		},
+	},
+	{
+		name: "curves", title: "Curves near the smallest r at which they are taken, and pairs near theirs", other: "the linear model",
+		mine:   fit(nil),
+		theirs: fit(linear),
+		cases: []problem{
+			{data: "telco", target: "Churn", rows: 4700, runs: 20, epsilons: []string{"0.9"}, set: true},
+			{data: "compas", target: "two_year_recid", rows: 4800, runs: 20, epsilons: []string{"0.9"}, set: true},
+			{data: "stroke", target: "ever_married", rows: 3400, runs: 20, epsilons: []string{"1.2", "2.5"}, set: true},
+			{data: "mushrooms", target: "class", rows: 5400, runs: 20, epsilons: []string{"0.8"}, set: true},
+			{data: "abalone", target: "rings > 9", rows: 2784, runs: 20, epsilons: []string{"1.5"}, set: true},
+			{data: "adult", target: "sex", rows: 6000, runs: 20, epsilons: []string{"0.7"}, set: true},
+			{data: "telco", target: "Partner", rows: 4700, runs: 20, epsilons: []string{"0.9", "1.8"}},
+			{data: "telco", target: "PaperlessBilling", rows: 4700, runs: 20, epsilons: []string{"0.9"}},
+			{data: "compas", target: "sex", rows: 4800, runs: 20, epsilons: []string{"0.9"}},
+			{data: "stroke", target: "hypertension", rows: 3400, runs: 20, epsilons: []string{"1.2", "2.5"}},
+			{data: "mushrooms", target: "bruises", rows: 5400, runs: 20, epsilons: []string{"0.8"}},
+			{data: "abalone", target: "sex = I", rows: 2784, runs: 20, epsilons: []string{"1.5"}},
+			{data: "bankfull", target: "contact = cellular", rows: 6000, runs: 20, epsilons: []string{"0.7"}},
+			{data: "bankfull", target: "marital = married", rows: 6000, runs: 20, epsilons: []string{"0.7"}},
+			{data: "kc_house", target: "floors > 1", rows: 6000, runs: 20, epsilons: []string{"0.7"}},
+			{data: "adult", target: "age > 40", rows: 6000, runs: 20, epsilons: []string{"0.7"}},
+			{data: "adult", target: "workclass = Private", rows: 9000, runs: 20, epsilons: []string{"1.9"}},
+			{data: "bankfull", target: "housing", rows: 7800, runs: 20, epsilons: []string{"1.9"}},
+			{data: "abalone", target: "rings", rows: 2784, runs: 20, epsilons: []string{"1.2"}},
+			{data: "bankfull", target: "age", rows: 4000, runs: 20, epsilons: []string{"0.9"}},
+			{data: "telco", target: "MonthlyCharges", rows: 4000, runs: 20, epsilons: []string{"0.9"}},
+			{data: "kc_house", target: "sqft_living15", rows: 4000, runs: 20, epsilons: []string{"0.9"}},
 		},
 	},
 	{
@@ -238,14 +269,15 @@ func main() {
 	dir := flag.String("data-dir", os.Getenv("PAWL_DATA"), "folder of data sets (default: PAWL_DATA)")
 	file := flag.String("file", "bench/regret/regret.csv", "file of measurements to fill")
 	only := flag.String("rules", "", "rules, with commas between (default: all)")
+	data := flag.String("data", "", "data sets, with commas between (default: all)")
 	flag.Parse()
-	if err := measure(context.Background(), *dir, *file, *only); err != nil {
+	if err := measure(context.Background(), *dir, *file, *only, *data); err != nil {
 		fmt.Fprintln(os.Stderr, "regret:", err)
 		os.Exit(1)
 	}
 }
 
-func measure(ctx context.Context, dir, file, only string) error {
+func measure(ctx context.Context, dir, file, only, data string) error {
 	cells, err := read(file)
 	if err != nil {
 		return err
@@ -253,10 +285,13 @@ func measure(ctx context.Context, dir, file, only string) error {
 	// Of rules and tables that are measured no more nothing is kept.
 	cells = slices.DeleteFunc(cells, func(c cell) bool { return !wanted(c) })
 	for _, r := range rules {
-		if only != "" && !slices.Contains(strings.Split(only, ","), r.name) {
+		if !among(only, r.name) {
 			continue
 		}
 		for _, p := range r.cases {
+			if !among(data, p.data) {
+				continue
+			}
 			var whole *lab.Table
 			for _, epsilon := range p.epsilons {
 				c := cell{rule: r.name, data: p.data, target: p.target, rows: p.rows, epsilon: epsilon}
@@ -283,6 +318,11 @@ func measure(ctx context.Context, dir, file, only string) error {
 	return nil
 }
 
+// among says whether a list with commas has a word; an empty one has all.
+func among(list, word string) bool {
+	return list == "" || slices.Contains(strings.Split(list, ","), word)
+}
+
 func wanted(c cell) bool {
 	for _, r := range rules {
 		for _, p := range r.cases {
@@ -299,15 +339,54 @@ func open(p problem, dir string) (*lab.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Target = p.target
+	column, has, err := p.classes(t.Schema)
+	if err != nil {
+		return nil, err
+	}
+	t.Target = column
 	// Official test rows are drawn like the others: here they are some of them.
 	t.Rows, t.Test = slices.Concat(t.Rows, t.Test), nil
-	at := t.Schema.Column(p.target)
+	at := t.Schema.Column(column)
 	t.Rows = slices.DeleteFunc(t.Rows, func(cells []float64) bool { return math.IsNaN(cells[at]) })
+	if has != nil {
+		made := *t.Schema
+		made.Columns = slices.Clone(made.Columns)
+		made.Columns[at] = schema.Column{Name: column, Type: schema.Boolean}
+		t.Schema = &made
+		for i, cells := range t.Rows {
+			cells = slices.Clone(cells)
+			value := cells[at]
+			if cells[at] = 0; has(value) {
+				cells[at] = 1
+			}
+			t.Rows[i] = cells
+		}
+	}
 	if len(t.Rows) <= p.rows {
 		return nil, fmt.Errorf("%s has %d rows, want more than %d", p.data, len(t.Rows), p.rows)
 	}
 	return t, nil
+}
+
+// classes are the column of the target and, where the target is made of it, the values of its second class.
+func (p problem) classes(s *schema.Schema) (column string, has func(value float64) bool, err error) {
+	column, number, above := strings.Cut(p.target, " > ")
+	column, level, one := strings.Cut(column, " = ")
+	at := s.Column(column)
+	switch {
+	case at < 0:
+		return "", nil, fmt.Errorf("no column %q", column)
+	case above:
+		limit, err := strconv.ParseFloat(number, 64)
+		return column, func(value float64) bool { return value > limit }, err
+	case one:
+		of := slices.Index(s.Columns[at].Levels(), level)
+		if of < 0 {
+			return "", nil, fmt.Errorf("%s has no level %q", column, level)
+		}
+		return column, func(value float64) bool { return value == float64(of) }, nil
+	}
+	return column, nil, nil
 }
 
 func (c *cell) measure(ctx context.Context, r rule, p problem, whole *lab.Table) error {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pawl/data/schema"
 )
 
 var update = flag.Bool("update", false, "write the tables into docs/ADVICE.md")
@@ -56,6 +58,25 @@ func TestDifference(t *testing.T) {
 	mean, half := difference([]float64{2, 4, 6}, []float64{1, 2, 3})
 	if mean != 2 || math.Abs(half-4.302653/math.Sqrt(3)) > 1e-5 {
 		t.Errorf("%v ± %v", mean, half)
+	}
+}
+
+// A target of two classes that are made of a column is the rows that have it, and what is no such column or level is refused.
+func TestClasses(t *testing.T) {
+	s := &schema.Schema{Columns: []schema.Column{{Name: "hours", Type: schema.Integer, Upper: 99}, {Name: "work", Type: schema.Categorical, Categories: []string{"Private", "none"}}}}
+	for target, value := range map[string]float64{"hours > 40": 41, "work = none": 1} {
+		column, has, err := problem{target: target}.classes(s)
+		if err != nil || !has(value) || has(value-1) || s.Column(column) < 0 {
+			t.Errorf("%s: column %s, %v", target, column, err)
+		}
+	}
+	if _, has, err := (problem{target: "hours"}).classes(s); err != nil || has != nil {
+		t.Error(err)
+	}
+	for _, target := range []string{"age > 40", "hours > x", "work = public"} {
+		if _, _, err := (problem{target: target}).classes(s); err == nil {
+			t.Errorf("%s is a target", target)
+		}
 	}
 }
 
