@@ -29,6 +29,9 @@ var _ = register(Kind{
 		g := &GAM{Task: s.Task, NoiseMultiplier: s.NoiseMultiplier, SamplingRate: 1, Encoding: s.Encoding, Additions: DefaultAdditions(s.Task, s.Ratio)}
 		if g.ChooseScale = s.ChooseScale; s.Movement > 0 {
 			g.Movement *= s.Movement
+		} else if g.Kind == model.Regression && !g.Pairs {
+			// Where r is small, noise on a number that varies little within its bounds is as large as what it varies by.
+			g.ClippingNorm, g.Movement = g.ClippingNorm/2, g.Movement/2
 		}
 		return g
 	},
@@ -127,7 +130,8 @@ type Additions struct {
 	// screening.
 	Pairs bool
 	Free  int
-	// ChooseScale lets the marginal of a numeric target choose its scale.
+	// ChooseScale lets the marginal of a numeric target choose its scale: the logarithm, or else that of the task, bent
+	// where the task's Scale has a Bend.
 	ChooseScale bool
 }
 
@@ -241,7 +245,7 @@ func (g *GAM) marginals(terms []model.Term) release.Tables {
 	}
 	column, bent := 0, g.Scale
 	if g.ChooseScale {
-		column, bent.Log = g.column(), true
+		column, bent.Log, bent.Bend = g.column(), true, 0
 	}
 	t.Codes = func(codes []uint16, cells []float64) {
 		for i := range terms {
@@ -408,13 +412,16 @@ func (g *GAM) additive(terms *model.Terms, counts [][]int64) *additive {
 			rows[l] = float64(n)
 		}
 		bent := g.Scale
-		bent.Log = true
+		bent.Log, bent.Bend = true, 0
 		below, cell := 0.0, 0
 		for p := masses(rows, true); cell < targetCells-1 && below+p[cell] < 0.5; cell++ {
 			below += p[cell]
 		}
 		median := bent.Unscale(2*(float64(cell)+0.5)/targetCells - 1)
-		f.Scale.Log = bent.Unit(median) < lowTarget
+		if f.Scale.Log = bent.Unit(median) < lowTarget; f.Scale.Log {
+			f.Scale.Bend = 0
+		}
+		f.Scale.Log = f.Scale.Log || f.Scale.Bend > 0
 	}
 	return f
 }

@@ -294,7 +294,20 @@ func TestGAMBeginsWithThePublicModel(t *testing.T) {
 	}
 }
 
-// The marginal of a target chooses its scale.
+// Curves of a number move half as far below the r from which there are pairs, unless they begin with those of public rows,
+// after which a part of the movement is given.
+func TestCurvesAloneMoveHalf(t *testing.T) {
+	made := func(ratio, movement float64) *GAM {
+		s := Settings{Task: Task{Schema: pairsSchema(), Kind: model.Regression, ExpectedRows: 1e6}, Ratio: ratio, Movement: movement}
+		return KindOf("gam").New(s).(*GAM)
+	}
+	below, above, taught := made(1999, 0), made(2001, 0), made(1999, 1)
+	if below.Pairs || !above.Pairs || below.ClippingNorm != above.ClippingNorm/2 || below.Movement != taught.Movement/2 || taught.ClippingNorm != above.ClippingNorm {
+		t.Errorf("below %+v, above %+v, taught %+v", below.Additions, above.Additions, taught.Additions)
+	}
+}
+
+// The marginal of a target chooses its scale, and leaves that of an amount bent.
 func TestGAMChoosesTheScale(t *testing.T) {
 	for want, amount := range map[bool]func(x []float64, rng *rand.Rand) float64{
 		true:  func(x []float64, rng *rand.Rand) float64 { return math.Exp(2*x[0] + 2*x[1] + 0.2*rng.NormFloat64()) },
@@ -304,6 +317,10 @@ func TestGAMChoosesTheScale(t *testing.T) {
 		m := fitPairs(t, rows, func(g *GAM) { g.ChooseScale = true })
 		if m.Scale.Log != want {
 			t.Errorf("logarithmic %v, want %v", m.Scale.Log, want)
+		}
+		bent := fitPairs(t, rows, func(g *GAM) { g.ChooseScale, g.Scale.Bend = true, 5 }).Scale
+		if !bent.Log || (bent.Bend == 0) != want {
+			t.Errorf("an amount: scale %+v, logarithmic %v", bent, want)
 		}
 		off, size, predict := 0.0, 0.0, m.Predictor()
 		for _, x := range test {

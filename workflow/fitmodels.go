@@ -41,7 +41,7 @@ func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, err
 	p := m.problem
 	scale := p.scale
 	scale.Log = p.TargetScale == "log" || p.TargetScale == "" && r.LogTarget
-	if scale.Log && p.TargetScale == "" {
+	if p.TargetScale == "" {
 		scale.Bend = r.Bend
 	}
 	task := learn.Task{Schema: p.Schema, Target: p.Target, Kind: p.task, Scale: scale, Scope: m.scope, ExpectedRows: m.trainingRows(rows), Monotone: p.Monotone}

@@ -405,9 +405,9 @@ func regression(f Facts, r float64) Recipe {
 
 // additive says whether curves, and pairs of columns, are worth their price.
 func (f Facts) additive(r float64) bool {
-	least := float64(additiveNumber)
+	least, taught := float64(additiveNumber), float64(additiveNumber)
 	if f.Task == model.Classification {
-		if least = additiveClass; levels(f) > 2 {
+		if least, taught = additiveClass, taughtClass; levels(f) > 2 {
 			return false
 		}
 	}
@@ -421,8 +421,9 @@ func (f Facts) additive(r float64) bool {
 		}
 	})
 	whole := !slices.ContainsFunc(f.Attributes, func(name string) bool { return f.Schema.Column(name) < 0 })
+	effective := learn.EffectiveRatio(r, f.Rows)
 	return f.Several && f.Learner == "" && whole && bag < bagFrom && other == 0 &&
-		learn.EffectiveRatio(r, f.Rows)+f.Public/2 >= least && samplingRate(f, int(learn.MostSteps*lotRate(f))) == 1 && f.holds(learn.KindOf(string(Additive)))
+		(effective >= least || effective+f.Public/2 >= taught) && samplingRate(f, int(learn.MostSteps*lotRate(f))) == 1 && f.holds(learn.KindOf(string(Additive)))
 }
 
 // holds says whether the cells of all columns together are few enough for a model.
@@ -437,7 +438,16 @@ func additive(f Facts, r float64) Recipe {
 	c := Recipe{Learner: Additive, Useful: true, SamplingRate: lotRate(f), Encoding: *learn.KindOf(string(Additive)).Encoding, LogTarget: heavyTarget(f)}
 	c.Encoding.Attributes = f.Attributes
 	c.Rules = []Rule{by(ruleAdditive, "", fmt.Sprintf("r = %.4g with %.0f rows to train", r, f.Rows)), attributesRule(f), NoSearchRule(r)}
+	c.bend(f)
 	return c
+}
+
+// bend sets the scale that an additive model takes of an amount unless its released marginal chooses the logarithm.
+func (c *Recipe) bend(f Facts) {
+	if f.Task == model.Regression && !c.LogTarget && amount(f) {
+		c.Bend = amountBend
+		c.Rules = append(c.Rules, by(ruleAmount, "", fmt.Sprintf("the bounds of %s are %.4g apart; the released marginal may choose the whole logarithm", f.Target, f.span())))
+	}
 }
 
 // amount says that the target's bounds are so far apart that most rows lie in the lower part of the
@@ -465,6 +475,9 @@ func byName(f Facts, k learn.Kind) Recipe {
 		c.SamplingRate = lotRate(f)
 	}
 	c.Rules = []Rule{by(asked(f.Learner), "", "asked for"), attributesRule(f)}
+	if f.Learner == Additive {
+		c.bend(f)
+	}
 	return c
 }
 

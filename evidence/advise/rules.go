@@ -36,8 +36,9 @@ const (
 	// fineFrom: from it numeric columns of a classification have 63 thresholds, not 15.
 	fineFrom = 7000
 	// additiveClass, additiveNumber: from it curves are worth their price, for two classes and for a number; on the
-	// effective ratio (learn.EffectiveRatio). Pairs want more (learn.DefaultAdditions).
-	additiveClass, additiveNumber = 1000, 800
+	// effective ratio (learn.EffectiveRatio). Pairs want more (learn.DefaultAdditions). With public rows, half of them
+	// count as well, up to taughtClass for two classes.
+	additiveClass, additiveNumber, taughtClass = 1000, 800, 3500
 	// decades: a target whose bounds are above 0 and so far apart is trained on its logarithm.
 	decades = 100
 	// amountFrom: a number whose bounds are so far apart is an amount, and the linear model is trained on a scale
