@@ -42,7 +42,7 @@ func (v *visit) advice() error {
 
 func (s *Server) adviceFor(a asked) (*advise.Answer, error) {
 	if own, builtin := s.offered(); !slices.Contains(own, a.Data) && !slices.Contains(builtin, a.Data) {
-		return nil, usage.New("there is no such data set here", "choose one of the list")
+		return nil, usage.New("this server does not have this data set", "choose one from the list")
 	}
 	if a.Epsilon == "" {
 		return nil, usage.New("give an epsilon", "example: 1")

@@ -211,7 +211,7 @@ func (v *visit) entry() error {
 	}
 	i := slices.IndexFunc(a.Entries, func(e figures.Entry) bool { return e.ID == v.query("entry") })
 	if i < 0 {
-		return refuse(http.StatusNotFound, "The log has no such entry", "It may have been mistyped.", "The history of the data set lists them.")
+		return refuse(http.StatusNotFound, "The log does not have this entry", "It may have been mistyped.", "The history of the data set lists them.")
 	}
 	return v.page("entry", "Entry "+a.Entries[i].ID, map[string]any{"Name": a.Name, "E": v.shown(a.Entries[i])})
 }

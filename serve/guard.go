@@ -82,7 +82,7 @@ func (v *visit) answer() error {
 	}
 	byMethod := v.s.routes[v.r.URL.Path]
 	if byMethod == nil {
-		return refuse(http.StatusNotFound, "There is no such page", "The address names nothing that this server has.", "")
+		return refuse(http.StatusNotFound, "This page does not exist", "This server has nothing at this address.", "")
 	}
 	method := v.r.Method
 	if method == http.MethodHead {
@@ -96,10 +96,10 @@ func (v *visit) answer() error {
 		}
 		slices.Sort(allowed)
 		v.w.Header().Set("Allow", strings.Join(allowed, ", "))
-		return refuse(http.StatusMethodNotAllowed, "That cannot be done here", "This address does not take "+v.r.Method+".", "")
+		return refuse(http.StatusMethodNotAllowed, "This is not possible here", "This address does not accept "+v.r.Method+".", "")
 	}
 	if at.may != nil && !at.may(v.person().Role) {
-		return refuse(http.StatusForbidden, "Your role does not allow this", fmt.Sprintf("You are here as %s.", v.person().Role), "Ask the steward, who keeps the roles.")
+		return refuse(http.StatusForbidden, "Your role does not allow this", fmt.Sprintf("You are here as %s.", v.person().Role), "Ask the steward, who maintains the roles.")
 	}
 	if method == http.MethodPost {
 		if err := v.form(); err != nil {
@@ -115,14 +115,14 @@ func (v *visit) admissible() error {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
 		v.w.Header().Set("Allow", "GET, HEAD, POST")
-		return refuse(http.StatusMethodNotAllowed, "That cannot be done here", "This server takes GET, HEAD and POST.", "")
+		return refuse(http.StatusMethodNotAllowed, "This is not possible here", "This server accepts GET, HEAD and POST.", "")
 	case !v.s.hosts[strings.ToLower(r.Host)]:
 		// A name that an attacker has let point here would otherwise count as our own origin.
-		return refuse(http.StatusMisdirectedRequest, "This server does not have that name", "The request names another host.", "Open the address that pawl serve printed; --host allows a further name.")
+		return refuse(http.StatusMisdirectedRequest, "Wrong host name", "The request names a host that is not this server.", "Open the address that pawl serve printed; --host adds another name.")
 	case !v.s.o.Proxy && (r.Header[userHeader] != nil || r.Header[roleHeader] != nil):
-		return refuse(http.StatusBadRequest, "Nobody is believed here", "Headers that say who asks count over a Unix socket only.", "Start pawl serve with --socket behind a proxy that signs people in.")
+		return refuse(http.StatusBadRequest, "Identity headers are not accepted here", "Headers that name the user are accepted only over a Unix socket.", "Put pawl serve --socket behind a proxy that signs people in.")
 	case !plainPath(r.URL):
-		return refuse(http.StatusNotFound, "There is no such page", "The address names nothing that this server has.", "")
+		return refuse(http.StatusNotFound, "This page does not exist", "This server has nothing at this address.", "")
 	case r.ContentLength > v.s.limits.bodyBytes:
 		return tooLarge()
 	}
@@ -131,18 +131,18 @@ func (v *visit) admissible() error {
 	if origin := r.Header.Get("Origin"); origin != "" && (origin != "null" || r.Header.Get("Sec-Fetch-Site") != "same-origin") {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != v.s.scheme() && !v.s.o.Proxy || !v.s.hosts[strings.ToLower(u.Host)] {
-			return refuse(http.StatusForbidden, "The request comes from another page", "Only pages of this server may send it.", "")
+			return refuse(http.StatusForbidden, "The request comes from another site", "Only pages of this server may send it.", "")
 		}
 	}
 	if v.s.cross.Check(r) != nil {
-		return refuse(http.StatusForbidden, "The request comes from another page", "Only pages of this server may send it.", "")
+		return refuse(http.StatusForbidden, "The request comes from another site", "Only pages of this server may send it.", "")
 	}
 	r.Body = http.MaxBytesReader(v.w, r.Body, v.s.limits.bodyBytes)
 	return nil
 }
 
 func tooLarge() error {
-	return refuse(http.StatusRequestEntityTooLarge, "That is too large", "The request is larger than anything this server takes.", "")
+	return refuse(http.StatusRequestEntityTooLarge, "The request is too large", "It exceeds the limit of this server.", "")
 }
 
 // plainPath refuses every path that is written in more than one way.
@@ -167,11 +167,11 @@ func (v *visit) enter() error {
 		return nil // who looks at a link does not use it up
 	}
 	if v.r.Method != http.MethodGet {
-		return refuse(http.StatusMethodNotAllowed, "That cannot be done here", "A link is opened.", "")
+		return refuse(http.StatusMethodNotAllowed, "This is not possible here", "Open the link in a browser.", "")
 	}
 	secret, ok := v.s.door.enter(v.r.URL.Query().Get("token"))
 	if !ok || v.s.o.Proxy {
-		return refuse(http.StatusForbidden, "This link does not work", "A link works once, and only while the server runs that printed it.", "If you have opened it before in this browser, go to the first page. Otherwise start pawl serve again for a new link.")
+		return refuse(http.StatusForbidden, "This link does not work", "A link works once, and only while the server that printed it is running.", "If you have already opened it in this browser, go to the first page. Otherwise start pawl serve again for a new link.")
 	}
 	http.SetCookie(v.w, &http.Cookie{Name: v.s.cookie(), Value: secret, Path: "/", HttpOnly: true, Secure: v.s.o.TLS, SameSite: http.SameSiteStrictMode, MaxAge: int(sessionTime.Seconds())})
 	return v.page("enter", "Welcome", nil)
@@ -187,7 +187,7 @@ func (v *visit) identify() error {
 		v.session = v.s.door.find(c.Value)
 	}
 	if v.session == nil {
-		return refuse(http.StatusUnauthorized, "You have not been let in", "This browser has no session here, or it has ended.", "Open the link that pawl serve printed. It works once; start pawl serve again for a new one.")
+		return refuse(http.StatusUnauthorized, "You are not signed in", "This browser has no session here, or the session has ended.", "Open the link that pawl serve printed. It works once; start pawl serve again for a new one.")
 	}
 	return nil
 }
@@ -195,19 +195,19 @@ func (v *visit) identify() error {
 func (v *visit) identifyByProxy() error {
 	names, roles := v.r.Header[userHeader], v.r.Header[roleHeader]
 	if len(names) != 1 || !plainName(names[0]) || len(roles) > 1 {
-		return refuse(http.StatusUnauthorized, "Nobody is signed in", "The proxy has to say who asks, by one header "+userHeader+".", "Ask whoever runs the proxy.")
+		return refuse(http.StatusUnauthorized, "Nobody is signed in", "The proxy must name the user in exactly one header "+userHeader+".", "Ask the administrator of the proxy.")
 	}
 	p := Person{Name: names[0]}
 	if v.s.o.People != nil {
 		at := slices.IndexFunc(v.s.o.People, func(x Person) bool { return x.Name == p.Name })
 		if at < 0 {
-			return refuse(http.StatusForbidden, "You have no role here", "The file of roles does not name you.", "Ask the steward, who keeps the roles.")
+			return refuse(http.StatusForbidden, "You have no role here", "The file of roles does not list you.", "Ask the steward, who maintains the roles.")
 		}
 		p.Role = v.s.o.People[at].Role
 	} else {
 		role, err := ParseRole(v.r.Header.Get(roleHeader))
 		if err != nil {
-			return refuse(http.StatusForbidden, "You have no role here", "The proxy has to say your role, by one header "+roleHeader+".", "Ask whoever runs the proxy.")
+			return refuse(http.StatusForbidden, "You have no role here", "The proxy must state your role in exactly one header "+roleHeader+".", "Ask the administrator of the proxy.")
 		}
 		p.Role = role
 	}
@@ -221,21 +221,21 @@ func (v *visit) form() error {
 	kind, _, err := mime.ParseMediaType(v.r.Header.Get("Content-Type"))
 	if v.api {
 		if err != nil || kind != "application/json" {
-			return refuse(http.StatusUnsupportedMediaType, "That is not JSON", "The body has to have the type application/json.", "")
+			return refuse(http.StatusUnsupportedMediaType, "The request is not JSON", "Its content type must be application/json.", "")
 		}
 		return nil
 	}
 	if err != nil || kind != "application/x-www-form-urlencoded" {
-		return refuse(http.StatusUnsupportedMediaType, "That is not a form", "Only forms of this server's pages are taken.", "")
+		return refuse(http.StatusUnsupportedMediaType, "The request is not a form", "Only forms from pages of this server are accepted.", "")
 	}
 	if err := v.r.ParseForm(); err != nil {
 		if errors.As(err, new(*http.MaxBytesError)) {
 			return tooLarge()
 		}
-		return refuse(http.StatusBadRequest, "The form did not arrive", "It is not complete, or not written as a form is.", "Send it again.")
+		return refuse(http.StatusBadRequest, "The form did not arrive complete", "It is incomplete or malformed.", "Send it again.")
 	}
 	if !v.s.door.sent(v.session, v.r.PostForm.Get("number"), v.r.URL.Path) {
-		return refuse(http.StatusConflict, "This form was sent before, or is too old", "Nothing was done by this request.", "Look whether it was done the first time; if not, fill in the form anew.")
+		return refuse(http.StatusConflict, "This form was sent before, or is too old", "This request changed nothing.", "Check whether the first request was carried out; if not, fill in the form again.")
 	}
 	return nil
 }

@@ -265,7 +265,7 @@ func TestEndpoint(t *testing.T) {
 		{Endpoint{Address: "[::]:0"}, "[::]:0 can be reached by others, and pawl serve does not send budgets over a network in the clear"},
 		{Endpoint{Address: "127.0.0.1:0", Cert: "cert.pem"}, "--tls-cert and --tls-key belong together"},
 		{Endpoint{Address: "127.0.0.1:0", Names: []string{"http://x"}}, `--host: "http://x" is not a name with or without a port`},
-		{Endpoint{Socket: "x.sock"}, "--socket needs --host: the name by which people ask the proxy"},
+		{Endpoint{Socket: "x.sock"}, "--socket needs --host: the name under which people reach the proxy"},
 	} {
 		l, _, _, err := x.e.Listen()
 		if err == nil {

@@ -61,9 +61,9 @@ func (j *jobRecord) Words() string {
 		return "running"
 	case interrupted:
 		if j.Asked.Search {
-			return "interrupted: what was charged stays charged; going on costs nothing more"
+			return "interrupted: the charge stays; continuing costs nothing more"
 		}
-		return "interrupted: if it was charged, its entry is in the history; a new job is charged again"
+		return "interrupted: if it was charged, its entry is in the history; a new job would be charged again"
 	case failed:
 		return "failed: " + j.Why
 	}
@@ -150,7 +150,7 @@ func (j *jobs) list() (all []*jobRecord) {
 func (j *jobs) start(by, key string, a asked) (r *jobRecord, err error) {
 	switch {
 	case !j.s.o.AllowJobs:
-		return nil, refuse(http.StatusForbidden, "Jobs are not started here", "This server plans and shows.", "Run the command that the page Plan shows, or start pawl serve --allow-jobs.")
+		return nil, refuse(http.StatusForbidden, "This server does not start jobs", "It only shows budgets, plans and reports.", "Run the command that the page Plan shows, or start the server with pawl serve --allow-jobs.")
 	case len(key) < 16 || len(key) > 200 || !plainKey.MatchString(key):
 		return nil, refuse(http.StatusBadRequest, "The job has no key", "A key has 16 to 200 letters, digits, hyphens or underscores.", "Send it as the header "+idempotency+", new for each job.")
 	}
@@ -166,7 +166,7 @@ func (j *jobs) start(by, key string, a asked) (r *jobRecord, err error) {
 	}
 	if r != nil {
 		if r.Asked != a || r.By != by {
-			return nil, refuse(http.StatusConflict, "This key names another job", "A key names one job for ever.", "Send a new key for a new job.")
+			return nil, refuse(http.StatusConflict, "This key belongs to another job", "A key belongs to one job permanently.", "Send a new key for a new job.")
 		}
 		return r, nil
 	}
@@ -212,9 +212,9 @@ func (j *jobs) again(by, id string) (*jobRecord, error) {
 	case err != nil:
 		return nil, err
 	case r == nil || r.By != by:
-		return nil, refuse(http.StatusNotFound, "You have no such job", "Only whoever started a job can go on with it.", "The page Jobs lists them.")
+		return nil, refuse(http.StatusNotFound, "You have no such job", "Only the person who started a job can continue it.", "The page Jobs lists them.")
 	case !r.Resumable() || !j.s.o.AllowJobs:
-		return nil, refuse(http.StatusConflict, "This job cannot be gone on with", r.Words(), "Start a new job, which is charged.")
+		return nil, refuse(http.StatusConflict, "This job cannot be continued", r.Words(), "Start a new job, which is charged.")
 	}
 	r.State, r.Server = waiting, j.run
 	if err := j.save(r); err != nil {
@@ -281,9 +281,9 @@ func (j *jobs) why(err error) string {
 	case errors.Is(err, ledger.ErrRefused), errors.Is(err, pawl.ErrHopeless):
 		return strings.TrimSuffix(e.Error()+"; "+e.Hint(), "; ")
 	case errors.Is(err, ledger.ErrUnavailable):
-		return "the ledger did not answer; whether it was charged is in the history"
+		return "the ledger did not answer; the history shows whether the job was charged"
 	}
-	return "the data could not be used as declared, or the run broke off; the operator sees why by pawl check"
+	return "the data do not match their declaration, or the run failed; the operator can see why with pawl check"
 }
 
 func (v *visit) start() error {

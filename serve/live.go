@@ -96,7 +96,7 @@ func (s *Server) standing(of, name string) (sum [sha256.Size]byte, err error) {
 	case "jobs":
 		what = s.jobs.list()
 	default:
-		return sum, refuse(http.StatusNotFound, "There is no such stream", "The address names nothing that this server has.", "")
+		return sum, refuse(http.StatusNotFound, "This stream does not exist", "This server has nothing at this address.", "")
 	}
 	text, err := json.Marshal(what)
 	return sha256.Sum256(text), err

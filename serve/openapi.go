@@ -35,7 +35,7 @@ type object = map[string]any
 // describeAPI writes the OpenAPI document of the routes.
 func (s *Server) describeAPI() object {
 	paths := object{}
-	failed := object{"description": "Why it was not done. 400: a mistake in the request; 401: no session; 403: another role; 404: unknown; 409: refused by the ledger.",
+	failed := object{"description": "Why the request failed. 400: a mistake in the request; 401: no session; 403: another role; 404: unknown; 409: refused by the ledger.",
 		"content": object{"application/json": object{"schema": schemaOf(reflect.TypeFor[apiError]())}}}
 	for _, at := range s.routes {
 		for _, r := range at {
@@ -68,7 +68,7 @@ func (s *Server) describeAPI() object {
 		}
 	}
 	return object{"openapi": "3.0.3",
-		"info":     object{"title": "pawl serve", "version": build.Version(), "description": "Budgets, plans, jobs and reports: the JSON of the command line. A program opens a link of pawl serve once, keeps the cookie, and sends it along."},
+		"info":     object{"title": "pawl serve", "version": build.Version(), "description": "Budgets, plans, jobs and reports: the JSON of the command line. A program opens a link of pawl serve once, stores the cookie, and sends it with each request."},
 		"paths":    paths,
 		"security": []any{object{"session": []any{}}},
 		"components": object{"securitySchemes": object{"session": object{"type": "apiKey", "in": "cookie", "name": s.cookie(),

@@ -64,8 +64,8 @@ func TestPlanAndAdvice(t *testing.T) {
 		t.Error("a server without jobs offers to start one")
 	}
 	s.wants("/plan?data=wdbc&epsilon=-1", 400, "That cannot be answered", `value="-1"`)
-	s.wants("/plan?data=/etc/passwd&epsilon=1", 404, "There is no such data set here")
-	s.wants("/advice", 200, "Where the better learner changes", "<circle class=\"dot c0\"")
+	s.wants("/plan?data=/etc/passwd&epsilon=1", 404, "This server does not have this data set")
+	s.wants("/advice", 200, "Which learner is best, by epsilon", "<circle class=\"dot c0\"")
 	s.wants("/advice?data=wdbc&epsilon=1&on=wdbc", 200, "/advice.svg?data=wdbc")
 	if got := s.get("/advice.svg?data=wdbc&epsilon=1"); got.header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(got.body, "<svg") {
 		t.Errorf("the diagram: %v\n%.200s", got.header, got.body)
@@ -244,7 +244,7 @@ func TestStudies(t *testing.T) {
 	}
 	s.wants("/studies", 200, "open", "secret")
 	s.wants("/study?name=open", 200, "2 trials", "0.8300", "width=16", "best so far")
-	body := s.wants("/study?name=secret", 200, "is a secret")
+	body := s.wants("/study?name=secret", 200, "is secret")
 	before, err := s.standing("study", "secret")
 	if err != nil {
 		t.Fatal(err)
@@ -299,8 +299,8 @@ func TestLive(t *testing.T) {
 func TestErrorsAboutRowsAreNotShown(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
 		{`unknown column "x"`, `unknown column "x"`},
-		{"patients.csv:17:4: want a number", "the file does not hold what its schema declares; only the operator may see where, by pawl check"},
-		{"fit: patients.csv:17: too few fields", "fit: the file does not hold what its schema declares; only the operator may see where, by pawl check"},
+		{"patients.csv:17:4: want a number", "the file does not match its schema; only the operator may see where, with pawl check"},
+		{"fit: patients.csv:17: too few fields", "fit: the file does not match its schema; only the operator may see where, with pawl check"},
 	} {
 		if got := withoutPlace(x.text); got != x.want {
 			t.Errorf("%q: got %q, want %q", x.text, got, x.want)

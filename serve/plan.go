@@ -59,7 +59,7 @@ func (s *Server) open(name string) (*source.Data, error) {
 		return source.Open(t.Data, o)
 	}
 	if !slices.Contains(source.Names(), name) {
-		return nil, refuse(http.StatusNotFound, "There is no such data set here", "Plans are made for built-in data sets and for tables that the server was started with.", "pawl serve --table FILE=SCHEMA offers a table.")
+		return nil, refuse(http.StatusNotFound, "This server does not have this data set", "Plans are available for built-in data sets and for the tables named when the server was started.", "pawl serve --table FILE=SCHEMA adds a table.")
 	}
 	return source.Open(name, o)
 }

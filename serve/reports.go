@@ -108,7 +108,7 @@ func (s *Server) report(name string) (*found, error) {
 			}
 		}
 	}
-	return nil, refuse(http.StatusNotFound, "There is no such report", "The folder that this server shows does not have it.", "The page Reports lists what is there.")
+	return nil, refuse(http.StatusNotFound, "This report does not exist", "It is not in the folder that this server shows.", "The page Reports lists all reports.")
 }
 
 func (v *visit) reportList() error {
@@ -155,7 +155,7 @@ const mostCompared = 6
 func (v *visit) compare() error {
 	names := v.r.URL.Query()["r"]
 	if len(names) < 2 || len(names) > mostCompared {
-		return refuse(http.StatusBadRequest, "Choose two to six reports", "A comparison puts reports side by side.", "Tick them on the page Reports.")
+		return refuse(http.StatusBadRequest, "Choose two to six reports", "A comparison shows reports side by side.", "Select them on the page Reports.")
 	}
 	var all []*found
 	for _, name := range names {
@@ -233,7 +233,7 @@ func (v *visit) download() error {
 	}
 	file := v.query("file")
 	if !slices.Contains(f.Files, file) {
-		return refuse(http.StatusNotFound, "There is no such file", "The report does not have it.", "The page of the report lists its files.")
+		return refuse(http.StatusNotFound, "This file does not exist", "The report has no such file.", "The page of the report lists its files.")
 	}
 	root, err := v.s.root()
 	if err != nil {
@@ -275,7 +275,7 @@ func (v *visit) explain() error {
 	return v.compute(func() error {
 		e, err := m.Explain()
 		if err != nil {
-			return &problem{http.StatusBadRequest, "This model cannot be explained", err.Error(), "Linear and additive models of tables can be, and networks on tables."}
+			return &problem{http.StatusBadRequest, "This model cannot be explained", err.Error(), "Linear models, additive models and networks on tables can be explained."}
 		}
 		var shown []effect
 		for _, c := range e.Columns[:min(mostEffects, len(e.Columns))] {
@@ -321,7 +321,7 @@ func (v *visit) loadModel() (*found, *model.Model, error) {
 		return nil, nil, err
 	}
 	if !slices.Contains(f.Files, released[4]) {
-		return nil, nil, refuse(http.StatusNotFound, "This report has no model", "It describes data, or its model is gone.", "")
+		return nil, nil, refuse(http.StatusNotFound, "This report has no model", "It is a description, or its model was removed.", "")
 	}
 	m, err := request.LoadModel(path.Join(v.s.o.Reports, f.Name))
 	return f, m, err

@@ -71,7 +71,7 @@ func ReadRoles(in io.Reader, name string) ([]Person, error) {
 			return nil, fault("%v", err)
 		}
 		if first := seen[fields[0]]; first > 0 {
-			return nil, fault("%s has a role already, in line %d", fields[0], first)
+			return nil, fault("%s already has a role, in line %d", fields[0], first)
 		}
 		if seen[fields[0]] = n; len(all) == mostPersons {
 			return nil, fault("more than %d people", mostPersons)

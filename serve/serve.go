@@ -240,7 +240,7 @@ func (e Endpoint) Listen() (l net.Listener, hosts []string, secure bool, err err
 
 func (e Endpoint) listenSocket() (net.Listener, []string, bool, error) {
 	if len(e.Names) == 0 {
-		return nil, nil, false, usage.New("--socket needs --host: the name by which people ask the proxy", "example: --socket /run/pawl/pawl.sock --host pawl.example.org")
+		return nil, nil, false, usage.New("--socket needs --host: the name under which people reach the proxy", "example: --socket /run/pawl/pawl.sock --host pawl.example.org")
 	}
 	if e.Cert+e.Key != "" {
 		return nil, nil, false, usage.New("--socket and --tls-cert exclude each other", "TLS ends at the proxy")
@@ -248,7 +248,7 @@ func (e Endpoint) listenSocket() (net.Listener, []string, bool, error) {
 	if info, err := os.Lstat(e.Socket); err == nil && info.Mode()&os.ModeSocket != 0 {
 		if c, err := net.Dial("unix", e.Socket); err == nil {
 			_ = c.Close()
-			return nil, nil, false, usage.Newf("stop it, or name another socket", "%s: a server listens there already", e.Socket)
+			return nil, nil, false, usage.Newf("stop it, or name another socket", "%s: a server already listens there", e.Socket)
 		}
 		if err := os.Remove(e.Socket); err != nil { // of a server that was killed
 			return nil, nil, false, usage.New(err.Error(), "name another socket")

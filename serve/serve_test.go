@@ -203,10 +203,10 @@ func TestBudgetsAreShown(t *testing.T) {
 			t.Errorf("the page of a budget lacks %q:\n%s", want, got.body)
 		}
 	}
-	if got = s.get("/budget?name=nobody"); got.status != 404 || !strings.Contains(got.body, "no such data set") {
+	if got = s.get("/budget?name=nobody"); got.status != 404 || !strings.Contains(got.body, "does not have this data set") {
 		t.Errorf("an unknown data set: %d", got.status)
 	}
-	if got = s.get("/?q=zzz"); !strings.Contains(got.body, "No data set is like that") {
+	if got = s.get("/?q=zzz"); !strings.Contains(got.body, "No data set matches") {
 		t.Error("no words for an empty choice")
 	}
 }
@@ -284,7 +284,7 @@ func TestRolesFile(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
 		{"ann steward\nbob owner\n", `roles.txt:2: "owner" is not a role: want analyst, officer or steward`},
 		{"ann\n", "roles.txt:1: want a name and a role, found 1 words"},
-		{"ann steward\n\nann analyst\n", "roles.txt:3: ann has a role already, in line 1"},
+		{"ann steward\n\nann analyst\n", "roles.txt:3: ann already has a role, in line 1"},
 		{"\n# nobody\n", "roles.txt names nobody"},
 		{"a\u0000b analyst\n", "roles.txt:1: a name is 1 to 100 printable characters"},
 	} {

@@ -55,7 +55,7 @@ func (v *visit) verify() error {
 		case err == nil:
 			return v.showBudget(name, &checked, "")
 		case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrContradicted), errors.Is(err, ledger.ErrNewer):
-			return &problem{409, "The log does not hold", pawl.AsError(err).Error(), pawl.AsError(err).Hint()}
+			return &problem{409, "The log failed verification", pawl.AsError(err).Error(), pawl.AsError(err).Hint()}
 		}
 		return err
 	})

@@ -30,7 +30,7 @@ type shownTrial struct {
 
 // studyRecord reads a study by a name that has no path in it.
 func (s *Server) studyRecord(name string) (*study.Record, error) {
-	missing := refuse(http.StatusNotFound, "There is no such study", "It may have been mistyped.", "The page Studies lists them.")
+	missing := refuse(http.StatusNotFound, "This study does not exist", "It may have been mistyped.", "The page Studies lists them.")
 	if study.CheckName(name) != nil {
 		return nil, missing
 	}

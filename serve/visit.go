@@ -179,7 +179,7 @@ func (v *visit) body(into any) error {
 	case errors.As(err, new(*http.MaxBytesError)):
 		return tooLarge()
 	}
-	return refuse(http.StatusBadRequest, "The JSON cannot be read", "It is not one object with the fields that openapi.json lists.", "")
+	return refuse(http.StatusBadRequest, "The JSON is not valid", "It must be one object with the fields that openapi.json lists.", "")
 }
 
 // apiError is how the API says that it did not do what was asked.
@@ -219,7 +219,7 @@ func (s *Server) problemOf(err error) *problem {
 	case errors.Is(err, errBusy):
 		return &problem{http.StatusServiceUnavailable, "The server is busy", "Other computations are running.", "Try again in a moment."}
 	case errors.Is(err, ledger.ErrUnknownDataset):
-		return &problem{http.StatusNotFound, "The ledger has no such data set", "It may have been mistyped.", "The page Budgets lists them."}
+		return &problem{http.StatusNotFound, "The ledger does not have this data set", "It may have been mistyped.", "The page Budgets lists them."}
 	case errors.Is(err, ledger.ErrUnavailable):
 		return &problem{http.StatusServiceUnavailable, "The ledger does not answer", "It is locked, full or cannot be reached.", "Try again in a moment."}
 	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrContradicted):
@@ -230,7 +230,7 @@ func (s *Server) problemOf(err error) *problem {
 		return &problem{http.StatusBadRequest, "That cannot be answered", withoutPlace(e.Error()), e.Hint()}
 	}
 	s.o.Log("a request failed: an error that is shown to nobody")
-	return &problem{http.StatusInternalServerError, "Something went wrong", "The reason is not shown here, since it may hold what only the operator may see.", "Run the same at the command line to see it."}
+	return &problem{http.StatusInternalServerError, "Something went wrong", "The reason is not shown here, since it may contain facts that only the operator may see.", "Run the same job on the command line to see it."}
 }
 
 // static answers with a file that is the same for everybody.
@@ -240,14 +240,14 @@ func (v *visit) static() (bool, error) {
 		return false, nil
 	}
 	if v.r.Method == http.MethodPost {
-		return true, refuse(http.StatusMethodNotAllowed, "That cannot be done here", "A file is read.", "")
+		return true, refuse(http.StatusMethodNotAllowed, "This is not possible here", "Files can only be read.", "")
 	}
 	text, err := fs.ReadFile(static, "static/"+name)
 	if name == "report.css" {
 		text, err = []byte(report.Style()), nil
 	}
 	if err != nil {
-		return true, refuse(http.StatusNotFound, "There is no such file", "The address names nothing that this server has.", "")
+		return true, refuse(http.StatusNotFound, "This file does not exist", "This server has nothing at this address.", "")
 	}
 	v.w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	v.w.Header().Set("Cache-Control", "no-cache")

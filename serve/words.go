@@ -46,7 +46,7 @@ func moreJobs(o *figures.Outlook) string {
 	case o == nil:
 		return ""
 	case o.Refused || o.More == 0:
-		return "none like the last"
+		return "none of that kind"
 	case o.More >= figures.MostMore:
 		return fmt.Sprintf("%d or more", figures.MostMore)
 	}
@@ -70,7 +70,7 @@ func withoutPlace(text string) string {
 		return text
 	}
 	head, _, _ := strings.Cut(place.ReplaceAllString(text, "\x00"), "\x00")
-	return strings.TrimSpace(strings.TrimSpace(head) + " the file does not hold what its schema declares; only the operator may see where, by pawl check")
+	return strings.TrimSpace(strings.TrimSpace(head) + " the file does not match its schema; only the operator may see where, with pawl check")
 }
 
 // state says how an entry stands.
