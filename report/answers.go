@@ -34,8 +34,8 @@ func answersOf(c *quality.Classification, accuracy *quality.Estimate) *curves {
 	v := &curves{Facts: fmt.Sprintf("Balanced accuracy, the mean recall of all classes: %s.", estimate(&c.BalancedAccuracy, percent))}
 	if c.TopLabel {
 		f := reliabilityFigure(c)
-		f.XAxis, f.YAxis = "confidence: probability of the predicted class", "share right"
-		f.Label = fmt.Sprintf("Share of right answers against the confidence, in %d bins with 95%% intervals; the diagonal is perfect.", len(f.Crosses))
+		f.XAxis, f.YAxis = "confidence: probability of the predicted class", "share correct"
+		f.Label = fmt.Sprintf("Share of correct answers against the confidence, in %d bins with 95%% intervals; the diagonal is perfect.", len(f.Crosses))
 		v.Figures = []curveFigure{f, answeringFigure(c, accuracy)}
 		for i := range v.Figures {
 			if f := &v.Figures[i]; len(f.Crosses) == 0 {
@@ -44,7 +44,7 @@ func answersOf(c *quality.Classification, accuracy *quality.Estimate) *curves {
 		}
 		which := "The probabilities are not recalibrated: the counts show no error in them."
 		if c.Calibrated {
-			which = fmt.Sprintf("The probabilities are calibrated; the log-loss without is %s.", estimate(c.RawLogLoss, three))
+			which = fmt.Sprintf("The probabilities are calibrated; the log-loss without calibration is %s.", estimate(c.RawLogLoss, three))
 		}
 		v.Facts += " " + which
 		for _, a := range c.ByConfidence {

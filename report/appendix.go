@@ -12,8 +12,8 @@ func exactRows(s *Statement) []row {
 	out := []row{
 		{"ε of the whole plan", exact(p.Epsilon)},
 		{"δ of the whole plan", exact(p.Delta)},
-		{"ε asked for", or(p.EpsilonAsked, "—")},
-		{"δ asked for", or(p.DeltaAsked, "—")},
+		{"requested ε", or(p.EpsilonAsked, "—")},
+		{"requested δ", or(p.DeltaAsked, "—")},
 		{"neighbouring relation", Plain(p.Relation)},
 	}
 	for _, st := range stages(p) {

@@ -136,9 +136,7 @@ func cardBody(b *strings.Builder, s *Statement) {
 		line("- %s: %s", t.Name, plain(t.Value))
 	}
 	if none == "" {
-		line("- Risk: from 50%% to at most %s, from 1%% to at most %s sure %s; failure probability δ = %s",
-			percentUp(posterior(0.5, float64(s.Privacy.Epsilon))), percentUp(posterior(0.01, float64(s.Privacy.Epsilon))),
-			plain(hypothesis(s.Privacy)), deltaWords(s.Privacy.Delta))
+		line("- Risk: %s; failure probability δ = %s", plain(riskWords(s.Privacy)), deltaWords(s.Privacy.Delta))
 	}
 	line("")
 	line("## Intended use")

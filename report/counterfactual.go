@@ -20,7 +20,7 @@ type Counterfactual struct {
 
 // words compares both.
 func (c *Counterfactual) words() string {
-	s := fmt.Sprintf("the model trains with ε %.3g in place of %.3g, and noise multiplier %.3g in place of %.3g", float64(c.EpsilonWithout), float64(c.Epsilon),
+	s := fmt.Sprintf("the model would train with ε %.3g in place of %.3g, and noise multiplier %.3g in place of %.3g", float64(c.EpsilonWithout), float64(c.Epsilon),
 		float64(c.NoiseMultiplierWithout), float64(c.NoiseMultiplier))
 	if c.SignalRatio != nil && c.SignalRatioWithout != nil {
 		s += fmt.Sprintf(" (signal ratio r %.0f in place of %.0f)", float64(*c.SignalRatioWithout), float64(*c.SignalRatio))

@@ -28,7 +28,7 @@ func (v *view) curves(s *Statement) {
 	if all := curvesOf("", c, auroc(s.Score)); all != nil {
 		v.Curves = append(v.Curves, all)
 		if c.Advised != nil {
-			v.CurvesNote = fmt.Sprintf(" The advised threshold, %s, balances the recalls of both classes: marked by a ring, and by a dashed line in the picture by threshold.", probability(c.Advised.Threshold))
+			v.CurvesNote = fmt.Sprintf(" The advised threshold, %s, balances the recalls of both classes: marked by a ring, and by a dashed line in the plot by threshold.", probability(c.Advised.Threshold))
 		}
 	}
 	if all := answersOf(c, asEstimate(&s.Score.Value, &s.Score.Interval)); all != nil {

@@ -338,7 +338,7 @@ func shownGroups(c *DescribedColumn) (groups []TargetGroup, more string) {
 			kept = append(kept, g)
 		}
 	}
-	return kept, fmt.Sprintf("The %d commonest of %d; all are in the JSON file.", len(kept), len(groups))
+	return kept, fmt.Sprintf("The %d most common of %d; all are in the JSON file.", len(kept), len(groups))
 }
 
 func (d *Description) targetPoints(c *DescribedColumn) targetFigure {

@@ -74,7 +74,7 @@ func validDescription(s *Statement) error {
 		return err
 	}
 	if s.Description == nil {
-		return errors.New("the statement holds no description")
+		return errors.New("the statement contains no description")
 	}
 	if v := s.Description.Version; v != DescriptionVersion {
 		return invalid("description.version is %d, this program writes %d", v, DescriptionVersion)
@@ -102,13 +102,13 @@ func headlineOf(s *Statement) string {
 // accuracyOf says how far off the figures are.
 func accuracyOf(d *Description) string {
 	if d.Exact {
-		return "Intervals cover the sampling of units alone."
+		return "Intervals cover only the sampling of units."
 	}
-	text := fmt.Sprintf("Noise moves a count by up to about ±%s rows", wholeNumber(Number(math.Ceil(1.96*float64(d.Noise.Count)))))
+	text := fmt.Sprintf("Noise changes a count by up to about ±%s rows", wholeNumber(Number(math.Ceil(1.96*float64(d.Noise.Count)))))
 	if n := float64(d.Rows.Value); n > 0 {
-		text += fmt.Sprintf(", %.2g%% of all", 196*float64(d.Noise.Count)/n)
+		text += fmt.Sprintf(", %.2g%% of all rows", 196*float64(d.Noise.Count)/n)
 	}
-	return text + ". Intervals hold in 95 of 100 cases: of counts for these rows, of all else for the population that they come from."
+	return text + ". Intervals contain the true value in 95 of 100 cases: for counts, that of these rows; for everything else, that of the population they come from."
 }
 
 // wholeNumber writes a number of rows.

@@ -32,7 +32,7 @@ func ExampleText() {
 	//
 	// claim       (epsilon, delta) = (1.00, 1e-05), central model, privacy loss distribution (PLD)
 	// neighbour   the same data with one patient added or removed (add/remove-one)
-	// risk        from 50% to at most 73.11%, from 1% to at most 2.68% sure that a certain patient is in the data
+	// risk        somebody who is 50% sure that a certain patient is in the data can become at most 73.11% sure; somebody who is 1% sure, at most 2.68%
 	// budget      granted by J. Lindqvist on 2026-11-02
 	// ledger      epsilon 2.00: spent 1.04, reserved 0.00, left 0.96
 	// stages      train 0.81, score 1.00 (epsilon of each alone)

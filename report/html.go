@@ -143,7 +143,7 @@ func terms(s *Statement) []row {
 	p := s.Privacy
 	out := []row{
 		{"Unit", unitWords(p)},
-		{"One neighbour", neighbourWords(p)},
+		{"Neighbouring data", neighbourWords(p)},
 		{"Budget", short(grantWords(s), 120)},
 		{"Run by", runWords(s)},
 	}
@@ -162,7 +162,7 @@ func terms(s *Statement) []row {
 		if d.Of != "" {
 			what = "the test rows resemble"
 		}
-		out = append(out, row{"Resemblance", short(Plain(fmt.Sprintf("%s the sensitive data set %q; %s declared that they hold other units: %s", what, d.Other, d.By, d.Reason)), 160)})
+		out = append(out, row{"Resemblance", short(Plain(fmt.Sprintf("%s the sensitive data set %q; %s declared that they contain other units: %s", what, d.Other, d.By, d.Reason)), 160)})
 	}
 	return append(out,
 		row{"Trust", "central model: the operator sees raw rows"},
@@ -246,19 +246,16 @@ func (v *view) risk(s *Statement) {
 	if v.Banner != "" {
 		v.Risk = []string{"This run does not bound any risk. Treat every output as if it showed the rows themselves."}
 		if !unprotected(p) {
-			v.Risk = append(v.Risk, "The struck-out pair is the cost of its events.")
+			v.Risk = append(v.Risk, "The crossed-out values are the cost of its events.")
 		}
 		return
 	}
-	eps := float64(p.Epsilon)
-	half, rare := percentUp(posterior(0.5, eps)), percentUp(posterior(0.01, eps))
 	// A place on the scale would read as one of the data set.
 	if v.Mark == "" {
-		scale := newRiskScale(eps)
+		scale := newRiskScale(float64(p.Epsilon))
 		v.Scale = &scale
 	}
-	v.Risk = []string{fmt.Sprintf("From everything released here, somebody who is 50%% sure %s can become at most %s sure; somebody who is 1%% sure, at most %s.",
-		hypothesis(p), half, rare)}
+	v.Risk = []string{"From everything released here, " + riskWords(p) + "."}
 	if p.Delta > 0 {
 		v.Risk = append(v.Risk, fmt.Sprintf("These limits can fail with probability δ = %s (%s).", deltaWords(p.Delta), oneIn(p.Delta)))
 	} else {
@@ -285,7 +282,7 @@ func decision(s *Statement) []row {
 	}
 	out := []row{{"Model", model}, {"Features", features}}
 	if k := c.Selection; k != nil {
-		out = append(out, row{"Kept", short(or(k.How, "not stated"), most-24) + "; " + selectionCost(k)})
+		out = append(out, row{"Selection", short(or(k.How, "not stated"), most-24) + "; " + selectionCost(k)})
 	}
 	out = append(out, row{"Search", short(or(c.Search, "none"), most)})
 	if len(s.Advice) > 0 {

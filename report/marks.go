@@ -137,7 +137,7 @@ func runWords(s *Statement) string {
 	if b.Since == "" {
 		return who
 	}
-	return fmt.Sprintf("%s; the ledger (%s) has its first record of this data set from %s, %s", who, or(b.Ledger, "not named"), minute(b.Since), Before(b.Since, s.Time))
+	return fmt.Sprintf("%s; first record of this data set in the ledger (%s): %s, %s", who, or(b.Ledger, "not named"), minute(b.Since), Before(b.Since, s.Time))
 }
 
 // Before says in words how long before a run something was booked: "3 minutes before

@@ -57,7 +57,7 @@ func TestSeededRunsAreOnEveryPage(t *testing.T) {
 		"claim is alone":     strings.Contains(front(page), "What this run released, taken alone, satisfies") && !strings.Contains(page, "Everything released together"),
 		"spent is no bound":  strings.Contains(front(page), "δ 2 × 10⁻⁶ (not a bound of 2 seeded runs)"),
 		"risk":               strings.Contains(front(page), "None of these limits holds for somebody who also has the outputs of the seeded runs.") && !strings.Contains(page, `class="scale"`),
-		"signature":          strings.Contains(front(page), "and its mark, and sign for this run alone"),
+		"signature":          strings.Contains(front(page), "and the warning on it, and sign for this run alone"),
 		"runs are listed":    strings.Contains(page, "e-000001 by ann at 2026-11-20 09:00 UTC; e-000002 by bob"),
 		"exact number":       strings.Contains(page, "ledger, spent (not a bound of 2 seeded runs)"),
 		"terminal":           strings.HasPrefix(text, wholeWords+"\n") && strings.Contains(text, "of this run alone:") && strings.Contains(text, "spent 1.33 (not a bound of 2 seeded runs)"),
@@ -117,7 +117,7 @@ func TestPageOneSaysWhoGranted(t *testing.T) {
 	s := marked()
 	for _, want := range []string{
 		"granted by the user who ran this job, ann, 40 seconds before this run: study 17",
-		"<dt>Run by</dt><dd>ann; the ledger (team) has its first record of this data set from 2026-11-27 14:01 UTC, 3 minutes before this run</dd>",
+		"<dt>Run by</dt><dd>ann; first record of this data set in the ledger (team): 2026-11-27 14:01 UTC, 3 minutes before this run</dd>",
 	} {
 		if !strings.Contains(front(mustHTML(t, s)), want) {
 			t.Errorf("page 1 lacks %q", want)

@@ -47,7 +47,7 @@ func qualityRows(s *Statement) (out []row) {
 		}
 		if o := c.Advised; o != nil {
 			out = append(out, row{"Balanced accuracy at the advised threshold of " + probability(o.Threshold), estimate(&o.BalancedAccuracy, percent)},
-				row{"… recall there", estimate(&o.Recall, percent)}, row{"… precision there", estimate(&o.Precision, percent)})
+				row{"… recall at this threshold", estimate(&o.Recall, percent)}, row{"… precision at this threshold", estimate(&o.Precision, percent)})
 		}
 		out = append(out, row{"Balanced accuracy of the labels", estimate(&c.BalancedAccuracy, percent)})
 		if c.Positive != "" {
@@ -70,7 +70,7 @@ func qualityRows(s *Statement) (out []row) {
 	}
 	if r := s.Score.Regression; r != nil {
 		out = append(out, row{"R²", estimate(&r.R2, three)}, row{"Root mean square error", estimate(&r.RMSE, quantity)},
-			row{"Mean absolute error of the median", estimate(&r.MedianBaseline, quantity)})
+			row{"Mean absolute error of predicting the median", estimate(&r.MedianBaseline, quantity)})
 		for _, i := range r.Intervals {
 			out = append(out, row{fmt.Sprintf("%.0f%% of predictions are off by at most", 100*i.Level), quantity(i.HalfWidth)})
 		}
@@ -115,8 +115,8 @@ func exactQuality(s *Statement) []row {
 	if r := s.Score.Regression; r != nil {
 		add("R²", &r.R2)
 		add("root mean square error", &r.RMSE)
-		add("mean absolute error of the median", &r.MedianBaseline)
-		add("mean absolute error of the mean", &r.MeanBaseline)
+		add("mean absolute error of predicting the median", &r.MedianBaseline)
+		add("mean absolute error of predicting the mean", &r.MeanBaseline)
 	}
 	return out
 }

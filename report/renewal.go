@@ -22,7 +22,7 @@ type Renewal struct {
 
 // OverPeriods says in words what a budget that renews means over time.
 func OverPeriods(r *Renewal) string {
-	text := fmt.Sprintf("The budget renews each %s: epsilon %s at delta %s bounds the releases of %s only. For a person who is in the data in every %s the releases add up: after k %ss to at most k times both.",
+	text := fmt.Sprintf("The budget renews each %s: epsilon %s at delta %s bounds the releases of %s only. For a person who is in the data in every %s the releases add up: after k %ss, to at most k times both values.",
 		r.Per, down2(r.Each.Epsilon), deltaPlain(r.Each.Delta), r.Period, r.Per, r.Per)
 	if r.Periods == 0 {
 		return text

@@ -35,11 +35,11 @@ type touch struct{ What, Detail, Scope, Cost string }
 func touches(s *Statement) []touch {
 	out := []touch{{
 		What:   "Schema",
-		Detail: "Columns, bounds, categories and the declared number of rows come from the schema; this run read none of them from rows.",
+		Detail: "Columns, bounds, categories and the declared number of rows come from the schema; this run read none of them from the rows.",
 		Scope:  "none", Cost: "0",
 	}, {
 		What:   "Reading",
-		Detail: "Cells are checked against the schema before any budget is reserved; only the operator sees a refusal, and it shows no cell.",
+		Detail: "Cells are checked against the schema before any budget is reserved. Only the operator sees a refusal, which shows no cell.",
 		Scope:  "all", Cost: "not released",
 	}, {
 		What:   "Split",
@@ -81,7 +81,7 @@ func trust(s *Statement) []string {
 		"The attacker may know or choose all other units, and sees every released file.",
 		random,
 		"Released counts, tables and scores have discrete noise. Noise on gradients and weights is drawn in floating point; leakage through rounding is a stated residual risk, not proven to be zero.",
-		"The ledger is bookkeeping with a hash chain for honest users, not access control. Users have their operating system names; nothing proves who was at the keyboard.",
+		"The ledger is bookkeeping with a hash chain for honest users, not access control. Users have their operating system names; nothing proves who ran a command.",
 	}
 }
 
@@ -112,9 +112,9 @@ func release(s *Statement) (leave, stay []string) {
 	}
 	switch {
 	case s.Data.Public && s.NotPrivate:
-		return append(files(), "each only with its label NOT PRIVATE"), []string{"nothing on account of this data set: it is declared public"}
+		return append(files(), "each only with its label NOT PRIVATE"), []string{"nothing because of this data set: it is declared public"}
 	case s.Data.Public:
-		return append(files(), "exact figures of this data set: it is declared public"), []string{"nothing on account of this data set"}
+		return append(files(), "exact figures of this data set: it is declared public"), []string{"nothing because of this data set"}
 	case s.NotPrivate:
 		return []string{"nothing: this run makes no claim"}, append([]string{"the model, every score and this report"}, kept...)
 	}

@@ -42,8 +42,7 @@ func Text(w io.Writer, s *Statement) error {
 	}
 	line("neighbour", "%s", neighbourWords(p))
 	if banner(s) == "" {
-		line("risk", "from 50%% to at most %s, from 1%% to at most %s sure %s",
-			percentUp(posterior(0.5, float64(p.Epsilon))), percentUp(posterior(0.01, float64(p.Epsilon))), hypothesis(p))
+		line("risk", "%s", riskWords(p))
 	}
 	line("budget", "%s", grantWords(s))
 	if math.IsInf(float64(s.Budget.Total.Epsilon), 1) {
@@ -95,7 +94,7 @@ func Text(w io.Writer, s *Statement) error {
 		line("instead", "without %s, %s", Plain(c.Without), strings.ReplaceAll(c.words(), "ε", "epsilon"))
 	}
 	if top := leading(s.Shapes, 3); top != "" {
-		line("shapes", "%s add most; all are in the report", top)
+		line("shapes", "%s contribute most; all are in the report", top)
 	}
 	if f := s.Outputs.Report; f != "" {
 		line("report", "%s", Plain(f))

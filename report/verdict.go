@@ -24,7 +24,7 @@ func verdictWords(s *Statement) (headline, why string) {
 	}
 	if !s.Choice.UsefulModel {
 		return "No useful model at this budget.",
-			"The best available model is " + trivial + "; the file holds that predictor."
+			"The best available model is " + trivial + "; the model file contains this predictor."
 	}
 	if s.Score == nil {
 		return "A model was trained; its quality is unknown.", "No score and baseline were released."
@@ -45,7 +45,7 @@ func verdictWords(s *Statement) (headline, why string) {
 			return "The model is useful; its labels follow " + decisionWords(d) + ".", fmt.Sprintf("%s: %s.", value, gainWords(s, constant))
 		}
 		if c := s.Score.Classification; s.Score.UsefulFor == quality.ForRanking && c != nil && c.BalancedAccuracy.Above(0.5) {
-			return "The model is useful, though not by accuracy.", fmt.Sprintf("%s, which is not a gain; but the mean recall of the classes is %s.", value, estimate(&c.BalancedAccuracy, percent))
+			return "The model is useful, though not by accuracy.", fmt.Sprintf("%s, which is no gain; but the mean recall of the classes is %s.", value, estimate(&c.BalancedAccuracy, percent))
 		}
 		if s.Score.UsefulFor == quality.ForRanking {
 			return "The model is useful for ranking; its labels need another threshold.", rankingWords(s)
@@ -86,27 +86,27 @@ func gainWords(s *Statement, constant string) string {
 func decisionWords(d *quality.Decision) string {
 	switch {
 	case d.Costs():
-		return fmt.Sprintf("the costs that were chosen (a miss %g, a false alarm %g)", d.FalseNegative, d.FalsePositive)
+		return fmt.Sprintf("the chosen costs (a miss %g, a false alarm %g)", d.FalseNegative, d.FalsePositive)
 	case d.Recall > 0:
-		return fmt.Sprintf("the recall that was asked for (%s)", percent(d.Recall))
+		return fmt.Sprintf("the requested recall (%s)", percent(d.Recall))
 	}
-	return fmt.Sprintf("the threshold that was chosen (%s)", probability(d.Threshold))
+	return fmt.Sprintf("the chosen threshold (%s)", probability(d.Threshold))
 }
 
 // costWords say how much the labels save, at the costs of a decision.
 func costWords(g *quality.Estimate) string {
 	cheapest := "the cheaper of flagging every row and flagging none"
 	if !g.Known() {
-		return "what the labels save at these costs is not determined"
+		return "the saving at these costs is not determined"
 	}
 	low, high := quantity(g.Interval[0]), quantity(g.Interval[1])
 	switch {
 	case g.Interval[0] > 0:
-		return fmt.Sprintf("at these costs, the labels save %s to %s a row against %s", low, high, cheapest)
+		return fmt.Sprintf("at these costs, the labels save %s to %s per row against %s", low, high, cheapest)
 	case g.Interval[1] < 0:
-		return fmt.Sprintf("at these costs, the labels lose %s to %s a row against %s", quantity(-g.Interval[1]), quantity(-g.Interval[0]), cheapest)
+		return fmt.Sprintf("at these costs, the labels lose %s to %s per row against %s", quantity(-g.Interval[1]), quantity(-g.Interval[0]), cheapest)
 	}
-	return fmt.Sprintf("at these costs, the labels save %s to %s a row against %s, which may be chance", low, high, cheapest)
+	return fmt.Sprintf("at these costs, the labels save %s to %s per row against %s, which may be chance", low, high, cheapest)
 }
 
 // rankingWords say what is good and what is not.

@@ -119,6 +119,12 @@ func hypothesis(p Privacy) string {
 	return fmt.Sprintf("that a certain %s is in the data", unit)
 }
 
+// riskWords says how sure somebody can become who sees all that was released.
+func riskWords(p Privacy) string {
+	return fmt.Sprintf("somebody who is 50%% sure %s can become at most %s sure; somebody who is 1%% sure, at most %s", hypothesis(p),
+		percentUp(posterior(0.5, float64(p.Epsilon))), percentUp(posterior(0.01, float64(p.Epsilon))))
+}
+
 func accountantWords(p Privacy) string {
 	name := short(Plain(p.Accountant), 40)
 	switch strings.ToLower(name) {
@@ -127,7 +133,7 @@ func accountantWords(p Privacy) string {
 	case "rdp":
 		name = "Rényi divergence (RDP)"
 	case "best_per_scope":
-		name = "smallest valid bound of each scope"
+		name = "smallest valid bound for each scope"
 	case "analytic_gaussian":
 		name = "analytic Gaussian"
 	case "":
@@ -148,7 +154,7 @@ func samplingWords(p Privacy) string {
 	case "poisson within groups":
 		return "Poisson within groups: public groups of units take turns, and each unit of a group joins its batches independently"
 	case "fixed passes":
-		return "fixed passes: public groups of units are the batches, in turn; nothing is amplified"
+		return "fixed passes: public groups of units are the batches, in turn; no privacy amplification"
 	case "full batch":
 		return "full batch: every unit of a scope takes part"
 	}

@@ -158,8 +158,8 @@ svg{width:100%;height:auto;min-width:640px}.axis{stroke:#8793a2}.name{font-size:
 <h1>Study {{.Name}}</h1>
 <p>Data <b>{{.Data}}</b>, space <b>{{.Space}}</b>, strategy <b>{{.Strategy}}</b>.</p>
 <p>{{.Paid}}.</p>
-{{if .Trials}}<p>All trials are shown because the data are public; on sensitive data, only the winner is kept.</p>
-{{else}}<p>Only the winner is kept: the scores of the other candidates were never released.</p>{{end}}
+{{if .Trials}}<p>All trials are shown because the data are public; on sensitive data, only the winner is stored.</p>
+{{else}}<p>Only the winner is stored: the scores of the other candidates were never released.</p>{{end}}
 <h2>Choices and scores</h2><div class="wide">{{.Plot}}</div>
 {{with .Sizes}}<h2>Score by number of trained parameters</h2><div class="wide">{{.}}</div>{{end}}
 <div class="wide"><table><tr><th>trial</th><th>score</th>{{range .Columns}}<th>{{.}}</th>{{end}}</tr>
