@@ -6,7 +6,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "centre", Help: "each example less a released mean, at one norm", Keys: []string{"scale"}, Role: FrontEnd, build: (*builder).centre,
+	Name: "centre", Help: "each example minus a released mean, scaled to one norm", Keys: []string{"scale"}, Role: FrontEnd, build: (*builder).centre,
 	Front: &Front{Word: "centre", Layers: one(Layer{Kind: "centre"})},
 })
 

@@ -3,7 +3,7 @@ package nn
 import "fmt"
 
 var _ = register(Kind{
-	Name: "dropout", Help: "numbers cleared at random in training", Keys: []string{"rate"}, overTime: true,
+	Name: "dropout", Help: "numbers set to zero at random in training", Keys: []string{"rate"}, overTime: true,
 	build: func(b *builder, l Layer, _ *LayerInfo) (op, error) {
 		if !(l.Rate >= 0 && l.Rate < 1) {
 			return nil, b.fault("rate", fmt.Sprintf("rate must lie in [0, 1), got %g", l.Rate), "0.2 is a common choice")

@@ -1,7 +1,7 @@
 package nn
 
 var _ = register(Kind{
-	Name: "identity", Help: "what it was given", Role: Activation, gain: 1, overTime: true, output: passed,
+	Name: "identity", Help: "its input, unchanged", Role: Activation, gain: 1, overTime: true, output: passed,
 	build: func(*builder, Layer, *LayerInfo) (op, error) { return identity{}, nil },
 })
 

@@ -6,7 +6,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "normalize", Help: "each example at one norm", Keys: []string{"scale"}, Role: FrontEnd,
+	Name: "normalize", Help: "each example scaled to one norm", Keys: []string{"scale"}, Role: FrontEnd,
 	build: func(b *builder, l Layer, _ *LayerInfo) (op, error) {
 		scale, err := b.rowNorm(l)
 		return &normalize{b.shape.Size(), scale}, err

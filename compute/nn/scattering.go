@@ -32,7 +32,7 @@ func (b *builder) scatter(l Layer, info *LayerInfo) (op, error) {
 	switch l.Mode {
 	case "", "full", "whitened", "mirrored":
 	default:
-		return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write full (the first scale on every pixel), whitened (channels multiplied by a fixed matrix) or mirrored (the same of the image and its mirror image), or leave it out")
+		return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write full (the first scale on every pixel), whitened (channels multiplied by a fixed matrix) or mirrored (the same for the image and its mirror image), or leave it out")
 	}
 	in := b.shape
 	d, err := scatter.Size(in.Height, in.Width, in.Channels)

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "standardize", Help: "each example at mean 0 and deviation 1", Also: []string{"standardise"}, Role: FrontEnd,
+	Name: "standardize", Help: "each example scaled to mean 0 and standard deviation 1", Also: []string{"standardise"}, Role: FrontEnd,
 	build: func(b *builder, _ Layer, _ *LayerInfo) (op, error) { return &standardize{b.shape.Size()}, nil },
 	Front: &Front{Word: "standardize", Layers: one(Layer{Kind: "standardize"})},
 })

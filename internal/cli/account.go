@@ -75,7 +75,7 @@ func accountEvent(a *app) *cobra.Command {
 		Short: "Compute the epsilon of a privacy event read from a file",
 		Long: `Compute the epsilon of a privacy event: JSON that names the mechanisms that touch the
 data, how often each runs and on which sample, and whether the best of several runs is
-selected. FILE - reads standard input.
+selected. FILE may be - for standard input.
 
 Noise multipliers are relative to the sensitivity under the neighbouring relation. If
 replacing a row moves a sum by two clipping norms, noise with a standard deviation of
@@ -86,7 +86,7 @@ it. FILE may also be a list of events, or any JSON with a privacy claim that paw
 printed (a statement, an answer, or its "privacy" part). Its events are then composed
 under the file's own relation, and at its own delta unless --delta or --epsilon is
 given. The account of a data set (pawl ledger show NAME --json) counts as one plan: its
-entries are composed, without those that were cancelled.
+entries are composed, without cancelled ones.
 
 Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it needs
 "one_sided" beside "event": the event for one row that is added or removed.`,
@@ -117,16 +117,16 @@ func accountExport(a *app) *cobra.Command {
 		Long: `Write the events of FILE as a Python program for dp_accounting, Google's library, so that
 an outsider computes epsilon with other code. FILE is what pawl account event takes: a
 statement, an event, a list of events, or the account of a data set (pawl ledger show
-NAME --json). With --json the same events are printed as JSON, by the names of that
+NAME --json). With --json the same events are printed as JSON, with the names of that
 library's classes and arguments.
 
 The program states the neighbouring relation: add_or_remove_one is ADD_OR_REMOVE_ONE,
 replace_one is REPLACE_ONE, zero_out is REPLACE_SPECIAL. It prints pawl's epsilon and
-what the library's accountants find. These may be above pawl's: they know discrete
-noise only by a bound (ZCDpEvent, EpsilonDeltaDpEvent), and PLDAccountant does not
-know all events.
+what the library's accountants find. These may be above pawl's: they support discrete
+noise only through a bound (ZCDpEvent, EpsilonDeltaDpEvent), and PLDAccountant does
+not support all events.
 
-Refused: events without an equal in dp_accounting 0.6, such as sampled discrete noise and
+Refused: events without an equivalent in dp_accounting 0.6, such as sampled discrete noise and
 selection with random stopping, guarantees for groups, and seeded noise.`,
 		Example: `  pawl account export out/statement.json > events.py && python3 events.py
   pawl ledger show clinic --json | pawl account export - > clinic.py

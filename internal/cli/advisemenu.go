@@ -38,7 +38,7 @@ func adviseMeasureCommand(a *app) *cobra.Command {
 		Short: "Measure every learner on public data sets",
 		Long: `Measure the score of every learner and network that pawl fit can choose, on public data
 sets, at epsilon from 0.1 to 8 (lower on small tables). The file is written after each
-cell, and cells with enough runs are kept: run the command again to continue. With --nats,
+cell, and cells with enough runs are not measured again: run the command again to continue. With --nats,
 workers (pawl worker) measure the cells.`,
 		Example: "  pawl advise measure --file menu.csv --data wdbc,insurance --scale quick",
 		Args:    exactArgs(),

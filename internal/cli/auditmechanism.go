@@ -26,7 +26,7 @@ The test is chosen on one half of the runs and applied to the other half. Tellin
 epsilon E from a larger value takes a multiple of e^E runs. --name list shows what can
 be audited.
 
-Before the claim, the specification is tested: the outputs on known rows, less the true
+Before the claim, the specification is tested: the outputs on known rows, minus the true
 values, must be noise of the stated distribution, fresh for every number and step;
 batches, masks and bounds on units must be as stated. These tests do not depend on
 epsilon and detect a factor of √2 within a second. --name all runs everything; the

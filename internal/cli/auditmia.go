@@ -64,7 +64,7 @@ that target is charged with it.`,
 			case f.scores != "" && (f.model != "" || f.data != ""):
 				return mistake("--scores excludes --model and --data", "leave out --model and --data")
 			case f.scores != "" && f.release != "":
-				return mistake("--release excludes --scores: outside scores have no known privacy cost", "use --model and --data")
+				return mistake("--release excludes --scores: scores of another program have no known privacy cost", "use --model and --data")
 			case f.release != "" && (c.Flags().Changed("attack") || f.index != ""):
 				return mistake("--release excludes --attack and --index: thresholds and shadow models computed from rows have no finite epsilon", "leave them out")
 			case f.scores != "":
@@ -86,7 +86,7 @@ that target is charged with it.`,
 	s.StringVar(&f.data, "data", "", "data set that the model was trained on")
 	schemaFlag(s, &f.schema)
 	s.StringVar(&f.index, "index", "", "file with the row numbers of DATA, from 0, one per line, that the model was trained on: attack its weights by a threshold")
-	s.StringVar(&f.scores, "scores", "", "CSV file of an outside attack: score, member and optionally class")
+	s.StringVar(&f.scores, "scores", "", "CSV file of an attack made elsewhere: score, member and optionally class")
 	s.StringVar(&f.attack, "attack", string(inference.LiRA), strings.Join(kinds, ", "))
 	s.IntVar(&f.shadows, "shadows", 0, "number of shadow models (default: 16 for lira, 4 for rmia, 1 for svm and logistic)")
 	s.IntVar(&f.records, "records", 0, "number of records to draw (default: all of a table, 10000 images)")

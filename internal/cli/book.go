@@ -68,7 +68,7 @@ are refused, and ledger show reports it.`,
 				return err
 			}
 			b.Dataset, b.Event = args[0], stated.Event
-			return changeKnown(c.Context(), a, args[0], "charged an outside run on", func(l *ledger.Ledger) error {
+			return changeKnown(c.Context(), a, args[0], "charged a run made outside pawl on", func(l *ledger.Ledger) error {
 				if err := meantFor(c.Context(), l, b.Dataset, file, stated.Relation); err != nil {
 					return err
 				}

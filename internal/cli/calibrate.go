@@ -13,7 +13,7 @@ func calibrateCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Find the noise, steps or sampling rate that meets a target epsilon",
-		Long: `Find the one parameter that was left open, so that the target epsilon is reached but
+		Long: `Find the one parameter that was left out, so that the target epsilon is reached but
 never exceeded. Noise is rounded up and every other parameter down, to six digits. The
 epsilon shown is that of the printed, rounded parameter.`,
 		Example: `  pawl calibrate dpsgd --epsilon 8 --delta 1e-5 --sampling-rate 0.02 --steps 1500

@@ -19,7 +19,7 @@ func calibrateEvent(a *app) *cobra.Command {
 		Short: "Find the number written as \"?\" in an event file",
 		Long: fmt.Sprintf(`Find the one number of an event file that is written as "?".
 It may be any of: %s.
-FILE - reads standard input.`, strings.Join(openNumbers(), ", ")),
+FILE may be - for standard input.`, strings.Join(openNumbers(), ", ")),
 		Example: `  pawl calibrate event plan.json --epsilon 2 --delta 1e-5
   echo '{"kind":"repeat","count":"?","event":{"kind":"laplace","noise_multiplier":20}}' | pawl calibrate event - --epsilon 1 --delta 1e-6`,
 		Args: exactArgs("FILE"),

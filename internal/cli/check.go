@@ -38,8 +38,8 @@ the refusal.
 
 Nothing is charged. Two more things that depend on the rows are shown: their number, if
 the schema declares "rows: public"; and, if it declares "rows: about N", a note where the
-file has far more or fewer than N rows. The note goes by the power of two of both numbers
-and appears only where standard error is a terminal, never with --json or in a file.`,
+file has far more or fewer than N rows. The note compares only the powers of two
+of both numbers, and appears only where standard error is a terminal, never with --json or in a file.`,
 		Example: "  pawl check patients.csv --schema patients.yaml --target readmitted --epsilon 0.5",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -133,14 +133,14 @@ func checks(j *request.Job, f *fitFlags) []checked {
 	if j.Opened.Test != nil {
 		out = append(out, checked{"test", fmt.Sprintf("all %d rows of the public test set are valid", len(j.Opened.Test))})
 	}
-	out = append(out, checked{"plan", fmt.Sprintf("%d stages, epsilon %s in total, at most %s as requested", len(j.Plan.Stages), number(j.Plan.Epsilon), f.Budget.Epsilon)})
+	out = append(out, checked{"plan", fmt.Sprintf("%d stages, epsilon %s in total; requested: at most %s", len(j.Plan.Stages), number(j.Plan.Epsilon), f.Budget.Epsilon)})
 	switch {
 	case s.Rows.Kind == schema.RowsPrivate:
-		out = append(out, checked{"training", "not rehearsed: the recipe depends on a charged count of the rows"})
+		out = append(out, checked{"training", "not tested: the settings depend on a charged count of the rows"})
 	case j.Plan.Recipe.Learner == advise.Descent:
 		out = append(out, checked{"training", "two steps and predictions on synthetic rows of the schema"})
 	default:
-		out = append(out, checked{"training", fmt.Sprintf("the recipe is %s, and only the linear model is rehearsed", j.Plan.Recipe.Learner)})
+		out = append(out, checked{"training", fmt.Sprintf("the model is %s; only the linear model is tested here", j.Plan.Recipe.Learner)})
 	}
 	return out
 }

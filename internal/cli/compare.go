@@ -19,7 +19,7 @@ func accountCompare(a *app) *cobra.Command {
 		Use:   "compare --rows N --batch B --epochs E --noise-multiplier S --delta D",
 		Short: "Compare the epsilon of one training run under different assumptions",
 		Long: `Compute the epsilon of one DP-SGD training run under Poisson sampling, with shuffled
-batches, for a replaced row, and for a user with several rows. The noise is the same;
+batches, for a replaced row, and for a person with several rows. The noise is the same;
 the guarantees are very different.`,
 		Example: `  pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5
   pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --rows-per-user 3 --json`,
@@ -60,6 +60,6 @@ the guarantees are very different.`,
 	target.register(c, "", "failure probability delta, well below 1/rows")
 	_ = c.Flags().MarkHidden("epsilon")
 	accountantFlag(c.Flags(), &method)
-	c.Flags().StringVar(&rowsPerUser, "rows-per-user", "10", "maximum number of rows per user")
+	c.Flags().StringVar(&rowsPerUser, "rows-per-user", "10", "maximum number of rows per person")
 	return c
 }

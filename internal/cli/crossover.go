@@ -55,13 +55,13 @@ SPEC is a list of terms joined by +:
 ` + factorList() + ` times that rate, by one run on a sixth of the training rows;
 common-rate also measures each of --rates for all configurations, to show the effect of
 one common learning rate.
---metric compares by another number of each run's score, which costs nothing more; with more
-than two classes, log-loss and brier are of the predicted class. A paid run is stored with the
-number that it was compared by: another one charges every run again.
+--metric compares by another metric of each run's score, at no further cost; with more than
+two classes, log-loss and brier are of the predicted class. A charged run is stored with its
+metric: another metric charges every run again.
 --rows repeats the measurement with fewer training rows and fits
 epsilon = ln(alpha + beta/rows).
 
-Finished runs are kept in --out: run the command again to continue.`,
+Finished runs are stored in --out: run the command again to continue.`,
 		Example: `  pawl crossover mnist --a logistic --b mnist-paw-cnn --epsilons 0.1,0.2,0.35,0.5,0.75,1,2
   pawl crossover adult --target income --a features:6 --b features:all --epsilons 1,5,10,20,50 --at 10
   pawl crossover mnist --a rwt-cnn --b rwt-cnn+rwt=4 --epsilons 0.2,0.5,1,2 --json

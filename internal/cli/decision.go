@@ -19,7 +19,7 @@ func (f *decisionFlags) register(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&f.threshold, "threshold", "", "two classes: smallest probability of the second class at which it is predicted (default: labels of the scores as trained)")
 	s.StringVar(&f.recall, "recall", "", "two classes: choose the threshold that finds this share of the second class, for example 0.8")
-	s.StringSliceVar(&f.costs, "cost", nil, "two classes: choose the threshold of least cost, for example false-negative=10 (false-positive=1 unless given)")
+	s.StringSliceVar(&f.costs, "cost", nil, "two classes: choose the threshold with the lowest cost, for example false-negative=10 (false-positive=1 unless given)")
 }
 
 // decision reads them. The plan refuses what is out of range.
@@ -40,9 +40,9 @@ func (f *decisionFlags) decision() (d pawl.Decision, err error) {
 		switch {
 		case err != nil:
 		case into == nil:
-			err = mistakef("write false-negative=COST or false-positive=COST, for example --cost false-negative=10", "--cost %q names no mistake", text)
+			err = mistakef("write false-negative=COST or false-positive=COST, for example --cost false-negative=10", "--cost %q: unknown mistake", text)
 		case value == "" || *into != 0:
-			err = mistakef("example: --cost false-negative=10", "--cost %q: a cost is missing, or given twice", text)
+			err = mistakef("example: --cost false-negative=10", "--cost %q: a cost is missing or given twice", text)
 		default:
 			*into = number("--cost "+name, value, "example: --cost false-negative=10")
 		}

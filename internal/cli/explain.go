@@ -19,14 +19,14 @@ func explainCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain MODEL",
 		Short: "Show which columns a model uses, and how",
-		Long: `Show how the answer of a model changes with each column. MODEL is the output directory of
+		Long: `Show how the output of a model changes with each column. MODEL is the output directory of
 pawl fit or pawl train, or the model folder in it; it must predict rows of a table.
 
-The effect of a value is the mean answer over rows with this value, less the mean over
-all values: log-odds of a class, or units of a number. Importance is its standard
-deviation over the values. The rows are drawn from the schema, between the bounds and
-over the categories, since real rows would cost privacy: an effect says what the model
-does with a value, not how often the value occurs, and no effect is a cause.
+The effect of a value is the mean output of the model over rows with this value, minus
+the mean over all values: in log-odds of a class, or in units of a number. Importance is
+its standard deviation over the values. The rows are drawn from the schema, between the
+bounds and over the categories, since real rows would cost privacy: an effect shows what
+the model does with a value, not how often the value occurs, and not what causes what.
 
 No data are read and nothing is charged: the model was released already.`,
 		Example: "  pawl explain out\n  pawl explain out --json",
@@ -56,7 +56,7 @@ func explainModel(a *app, dir string, most int) error {
 		return writeJSON(a.out, e)
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "What decides %s, in %s, over rows drawn from the schema\n\n", m.Target, e.Scale)
+	fmt.Fprintf(&b, "Effects on %s, in %s, over rows drawn from the schema\n\n", m.Target, e.Scale)
 	t := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "column\timportance\tlowest\thighest")
 	for _, c := range e.Columns[:min(most, len(e.Columns))] {

@@ -36,7 +36,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	f.out.register(c)
 	registerVectors(&f.Source, c, "")
 	imageFlags(s, &f.Labels, &f.Classes, &f.Rows, "rows")
-	s.BoolVar(&f.Flip, "flip", false, "a mirrored image has the same class: true of photographs, not of digits (default: known for built-in images)")
+	s.BoolVar(&f.Flip, "flip", false, "declare that a mirrored image has the same class: true of photographs, not of digits (default: known for built-in images)")
 	registerPublicImages(c, &f.Extractor, &f.Pixels, &f.ExtractorOutput, &f.Public, &f.PublicLabels)
 	targetAliases(c)
 }
@@ -49,7 +49,7 @@ func fitCommand(a *app) *cobra.Command {
 		Long: `Plan, train and score one model under (epsilon, delta)-differential privacy.
 
 DATA is a table with a schema (--schema) in CSV, TSV (.tsv), JSON lines (.jsonl),
-Parquet or Arrow, or - for one on standard input, or a built-in data set of a table,
+Parquet or Arrow, or - for a table on standard input, or a built-in data set: a table,
 texts or images (pawl data list).
 
 Columns of type text are hashed by a fixed rule. --embeddings joins vectors from a

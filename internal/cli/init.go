@@ -40,8 +40,8 @@ needed; the schema then has a section "file:" for it. Blank and repeated names a
 nothing is written until --header or --no-header says which it is. A row of distinct words
 looks like a header: if the file has none, pass --no-header.
 
-The privacy unit states whose data must be protected: a row's, or a person's who may
-have several rows. Nothing runs until it is filled in.
+The privacy unit states whose data must be protected: each row, or each person, who
+may have several rows. Nothing runs until it is filled in.
 
 --guess-types reads the rows to propose types. The schema is then marked
 "reviewed: false" and refused until a person has replaced everything that came from the
@@ -50,7 +50,7 @@ rows.
 --infer buys the schema: it charges --epsilon to the budget of the data set before it
 reads a row, and releases with noise which texts many people hold (categories), how many
 cells are missing, bounds of the columns that hold numbers, and years of ISO dates. Rare
-texts stay hidden. Half of the privacy goes to categories and half to bounds. Before the
+texts stay hidden. Half of epsilon goes to categories and half to bounds. Before the
 charge, a forecast from public facts (names, --rows, --unit, --epsilon) shows what can be
 released and asks for confirmation, which --yes gives. If nothing can be released, nothing
 is charged. Text and identifiers cost nothing if they are left out: --ignore, or --columns
@@ -85,10 +85,10 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.BoolVar(&f.how.NoHeader, "no-header", false, "FILE has no header line: number its columns")
 	s.BoolVar(&f.header, "header", false, "the first line is a header, even if it looks like a row")
 	s.IntVar(&f.how.Skip, "skip", 0, "number of lines before the header")
-	s.StringVar(&f.how.Delimiter, "delimiter", "", "character between cells, such as ';', tab or '|' (default: the one that divides the first line most)")
-	s.StringVar(&f.how.Decimal, "decimal", "", "mark before the fraction of a number, such as ',' (default: a point)")
-	s.StringVar(&f.how.Thousands, "thousands", "", "mark between groups of three digits, such as '.' or ' ' (default: none)")
-	s.StringVar(&f.how.Encoding, "encoding", "", "encoding of FILE, such as windows-1252 or utf-16le (default: by its first line, else UTF-8)")
+	s.StringVar(&f.how.Delimiter, "delimiter", "", "character between cells, such as ';', tab or '|' (default: the one that splits the first line into the most cells)")
+	s.StringVar(&f.how.Decimal, "decimal", "", "decimal mark, such as ',' (default: a point)")
+	s.StringVar(&f.how.Thousands, "thousands", "", "thousands separator, such as '.' or ' ' (default: none)")
+	s.StringVar(&f.how.Encoding, "encoding", "", "encoding of FILE, such as windows-1252 or utf-16le (default: guessed from its first line, else UTF-8)")
 	s.BoolVar(&f.force, "force", false, "replace an existing schema")
 	s.BoolVar(&f.bought.infer, "infer", false, "buy types, bounds, categories and missing rates from the rows, for --epsilon")
 	s.BoolVar(&f.bought.bounds, "infer-bounds", false, "old name of --infer for bounds alone")
@@ -96,12 +96,12 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.StringVar(&f.bought.Delta, "delta", "", "failure probability delta of --infer (default: that of the budget)")
 	s.StringVar(&f.bought.Rows, "rows", "", "with --infer: about how many rows there are, such as 'about 7000'")
 	s.StringVar(&f.bought.Unit, "unit", "", "with --infer: column that identifies a person, or row if every row is a different person")
-	s.IntVar(&f.bought.RowsPerUnit, "rows-per-unit", 0, "with --unit: maximum number of rows kept per person")
-	s.StringVar(&f.bought.Units, "units", "", "with --unit COLUMN: about how many persons there are (default: rows / rows per person)")
+	s.IntVar(&f.bought.RowsPerUnit, "rows-per-unit", 0, "with --unit: maximum number of rows per person; more are dropped")
+	s.StringVar(&f.bought.Units, "units", "", "with --unit COLUMN: about how many people there are (default: rows / rows per person)")
 	s.StringVar(&f.bought.Columns, "columns", "", "columns for --infer, such as age,weight (default: all); for JSON lines, the columns of the schema")
 	s.StringVar(&f.bought.Numbers, "numbers", "", "with --infer: columns that hold numbers: bounds only, no categories")
 	s.StringVar(&f.bought.Ignore, "ignore", "", "with --infer: columns to leave out, such as texts and identifiers")
-	s.StringVar(&f.bought.Target, "target", "", "with --infer: the column to predict, whose categories are all that there are")
+	s.StringVar(&f.bought.Target, "target", "", "with --infer: the column to predict; the released categories count as all of its categories")
 	s.StringVar(&f.bought.released, "released", "", "make the schema again from this FILE.released.json of an earlier --infer, at no cost")
 	s.BoolVar(&f.bought.yes, "yes", false, "with --infer: charge without asking")
 	updatedFlag(s, &f.bought.Updated, "")

@@ -43,7 +43,7 @@ func (f *inferFlags) given(total string) string {
 func buySchema(ctx context.Context, a *app, file, name string, f *initFlags) error {
 	b := &f.bought.Infer
 	if b.BoundsOnly = f.bought.bounds; b.BoundsOnly {
-		a.note("--infer-bounds is now part of --infer, which finds categories and missing rates too; it goes with the next release")
+		a.note("--infer-bounds is now part of --infer, which finds categories and missing rates too; it will be removed in the next release")
 	}
 	if err := b.Check(); err != nil {
 		return err
@@ -133,13 +133,13 @@ func schemaAgain(a *app, file string, columns []string, f *initFlags) error {
 
 // lookThrough says what comes after a schema that was bought.
 func lookThrough(a *app, schema, file, target string) {
-	fmt.Fprintf(a.err, "next: look through %s, then: pawl check %s --schema %s --target %s --epsilon 1\n", shell(schema), shell(table.Shown(file)), shell(schema), shell(cmp.Or(target, "COLUMN")))
+	fmt.Fprintf(a.err, "next: review %s, then: pawl check %s --schema %s --target %s --epsilon 1\n", shell(schema), shell(table.Shown(file)), shell(schema), shell(cmp.Or(target, "COLUMN")))
 }
 
 // agreeToInfer asks whether a forecast is worth its price. Where nobody can be asked, --yes says so.
 func agreeToInfer(ctx context.Context, a *app, f *request.InferForecast) error {
 	if !a.interactive() {
-		return mistake("nothing was charged: the forecast above is what epsilon "+f.Epsilon+" buys, and no confirmation was given", "add --yes if it is worth it")
+		return mistake("nothing was charged: the forecast above is what epsilon "+f.Epsilon+" buys, and no confirmation was given", "add --yes to buy it")
 	}
 	answer, err := askLine(ctx, a, bufio.NewReader(a.in), fmt.Sprintf("Charge epsilon %s to %s for this? yes or no: ", f.Epsilon, f.Dataset))
 	if err != nil {

@@ -54,7 +54,7 @@ out, the schema of the first job fixes it.
 
 Costs add up by a privacy filter, which holds although later jobs depend on earlier
 results. The amount spent depends on the jobs, not on the budget: pure epsilons add up,
-equal Gaussian jobs cost 5 % more than one plan of them all, most others 10 to 20 % more.
+equal Gaussian jobs cost 5 % more than one plan with all of them, most others 10 to 20 % more.
 
 With --per, each calendar week, month, quarter or year (UTC) has a budget of its own, and
 a job is charged to the period in which it is reserved. The guarantee is then per period:

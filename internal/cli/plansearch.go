@@ -13,7 +13,7 @@ func planSearchCommand(a *app) *cobra.Command {
 	var f searchFlags
 	c := &cobra.Command{
 		Use:   "search DATA --space S --strategy K|all --epsilon E",
-		Short: "Show what searches would cost, and leave for one training run",
+		Short: "Show what each search would cost, and leave for one training run",
 		Long: `Show the plan of one strategy, or with --strategy all compare all strategies: the epsilon
 that each leaves for training the released model when the total is --epsilon, and the
 total when each training run takes --epsilon. Nothing is charged, and no row is used

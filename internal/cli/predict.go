@@ -32,9 +32,9 @@ set), a folder of PNG files with sub-folders, or an IDX or npy file.
 
 Probabilities are calibrated if the score of the run determined a calibration;
 --raw shows them uncalibrated. Labels follow from the threshold that fit chose,
-or from --threshold. A category that the model does not know is unknown. Cells that are
-not taken as they stand (clipped, default, unknown, unseen) are counted in notes; --flags
-names them row by row in a column "flags".
+or from --threshold. A category that the model does not know counts as unknown. Cells that
+were changed (clipped, default, unknown, unseen) are counted in notes; --flags lists them
+for each row in a column "flags".
 Labels are spelled as the schema spells them (true and false for a boolean without
 values). Predictions cost no privacy budget: a private model may be used any number of
 times.`,

@@ -38,7 +38,7 @@ procedure, ours with a sound procedure, and a baseline, each with its interval a
 verdict.
 
 Columns "as published" run on public data and have no privacy guarantee. Finished cells
-are kept under --out: run the command again to continue. --store writes the table with its
+are stored under --out: run the command again to continue. --store writes the table with its
 cells, data, machine and versions as one small file, for pawl reproduce show and check.
 With --nats, workers (pawl worker) measure the cells.`,
 		Example: `  pawl reproduce list

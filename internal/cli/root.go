@@ -181,7 +181,7 @@ func zeroFlags(c *cobra.Command) error {
 			kind != "int" && kind != "int64" && kind != "float64" {
 			return
 		}
-		faults = append(faults, mistakef("leave it out for its default, or give a number above 0", "--%s 0 means nothing", f.Name))
+		faults = append(faults, mistakef("leave it out for its default, or give a number above 0", "--%s must not be 0", f.Name))
 	})
 	return usage.All(faults...)
 }

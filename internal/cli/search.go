@@ -46,7 +46,7 @@ func tuneCommand(a *app) *cobra.Command {
 	return searchPreset{
 		use:   "tune DATA --model NAME --strategy K --epsilon E",
 		short: "Tune the hyperparameters of one network within the privacy budget",
-		long:  "Search over optimizers, step sizes and clipping norms for one network: pawl search with\n--space optimizers and --model. The data-free rule of pawl train needs no search; on\npublic data it is trained too, for comparison.",
+		long:  "Search over optimizers, learning rates and clipping norms for one network: pawl search with\n--space optimizers and --model. The data-free rule of pawl train needs no search; on\npublic data it is trained too, for comparison.",
 		example: `  pawl tune mnist --model mnist-paw-fcn --strategy ps --epsilon 2.11
   pawl tune mnist --model mnist-paw-fcn --strategy grid --epsilon 2.11 --space grid.yaml`,
 		space: "optimizers", network: true,

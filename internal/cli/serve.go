@@ -41,7 +41,7 @@ The server listens on this machine only, on a free port, and prints a link that 
 browser in, once. The ledger is read; a steward's forms change it.
 
 --roles FILE lets others in, one person per line: a name, and analyst, officer or steward.
-Each gets a link. Everyone can read everything shown; officers and stewards also verify
+Each gets a link. Everyone can read all pages; officers and stewards also verify
 logs, and stewards grant, freeze and approve. Off loopback, TLS is required. Behind a
 proxy that signs people in, use --socket: the proxy names the user in the header Pawl-User
 and, without --roles, the role in Pawl-Role. These headers are ignored elsewhere.`,

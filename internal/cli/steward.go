@@ -47,7 +47,7 @@ up to more than the budget, which limits all of them.`,
 		},
 	}
 	f := c.Flags()
-	f.Var((*totalFlag)(&epsilon), "epsilon", "new total epsilon, not what is added (required)")
+	f.Var((*totalFlag)(&epsilon), "epsilon", "new total epsilon, not the amount to add (required)")
 	f.Var((*deltaFlag)(&delta), "delta", "new total delta (default: unchanged)")
 	f.StringVar(&reason, "reason", "", "reason, for later readers of the ledger (required)")
 	registerPer(c, &per)
@@ -58,7 +58,7 @@ up to more than the budget, which limits all of them.`,
 func ledgerFreeze(a *app) *cobra.Command {
 	return withReason(a, "freeze NAME --reason WHY", "Refuse new jobs on a data set until it is unfrozen",
 		`Refuse every new job on a data set. Running jobs may finish and are committed.`,
-		`  pawl ledger freeze clinic --reason "incident 12 is looked into"`, "frozen:", (*ledger.Ledger).Freeze)
+		`  pawl ledger freeze clinic --reason "incident 12 is being investigated"`, "frozen:", (*ledger.Ledger).Freeze)
 }
 
 func ledgerUnfreeze(a *app) *cobra.Command {

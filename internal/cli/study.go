@@ -24,9 +24,9 @@ func studyCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "study",
 		Short: "List, show, watch and export searches",
-		Long: `List, show, watch and export the studies of pawl search and pawl tune. They are kept beside the
-ledger, readable only by you. A study on sensitive data keeps only the plan and the
-winner; a study on public data keeps every trial.`,
+		Long: `List, show, watch and export the studies of pawl search and pawl tune. They are stored beside the
+ledger, readable only by you. For a study on sensitive data, only the plan and the winner
+are stored; for a study on public data, every trial.`,
 		Args: noCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -197,7 +197,7 @@ func showStudy(a *app, name string) error {
 	if len(r.Trials) == 0 {
 		return nil
 	}
-	fmt.Fprintln(a.out, "\ntrials (public data; on sensitive data, only the winner is kept)")
+	fmt.Fprintln(a.out, "\ntrials (public data; on sensitive data, only the winner is stored)")
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "trial\tscore\tseconds\tparameters\tcandidate")
 	for _, t := range r.Trials {

@@ -54,8 +54,8 @@ the ledger knows as sensitive, or that resemble them or DATA, are refused.
 
 --mechanism banded correlates the noise of successive steps (banded matrix factorisation), so
 that later steps take back part of the noise of earlier ones. A keyed hash divides the units into
-public groups that take turns. It pays with small batches, few epochs and an epsilon of about 3 or
-more; the plan compares it with DP-SGD on the same batches. --lots passes needs no sampling.
+public groups that take turns. It helps with small batches, few epochs and an epsilon of about 3
+or more; the plan compares it with DP-SGD on the same batches. --lots passes needs no sampling.
 
 --checkpoint FILE saves a run that may be interrupted: its secret key and its progress,
 in a file that only its owner can read. To continue at no cost and with the same result,
@@ -190,8 +190,8 @@ func shiftOf(shift int) int {
 func registerPublicImages(c *cobra.Command, extractor, pixels, output, public, labels *string) {
 	s := c.Flags()
 	s.StringVar(extractor, "extractor", "", "public network (ONNX) through which images pass first; you are responsible for ensuring that it is public")
-	s.StringVar(pixels, "pixels", "", "how --extractor takes pixels: 0..1 (default), -1..1, 0..255, or imagenet (by the means and deviations of its channels)")
-	s.StringVar(output, "extractor-output", "", "name of the value of --extractor to take (default: its output)")
+	s.StringVar(pixels, "pixels", "", "pixel values that --extractor expects: 0..1 (default), -1..1, 0..255, or imagenet (by the means and deviations of its channels)")
+	s.StringVar(output, "extractor-output", "", "name of the value in --extractor to use as features (default: its output)")
 	s.StringVar(public, "public", "", "public data to train on first, without noise; you are responsible for ensuring that they are public. Images of the same size and classes: a built-in name, a folder, or a file with --public-labels. A table for pawl fit: a file with the same columns")
 	s.StringVar(labels, "public-labels", "", "file of labels for an IDX or npy file of --public")
 }

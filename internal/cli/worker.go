@@ -36,14 +36,13 @@ func workerCommand(a *app) *cobra.Command {
 	var f workerFlags
 	c := &cobra.Command{
 		Use:   "worker --nats URL",
-		Short: "Take training runs of searches on other machines",
-		Long: `Take training runs of pawl search --nats, and cells of pawl reproduce and pawl advise
-measure, until interrupted. A worker uses the same ledger as the search (PAWL_LEDGER or
+		Short: "Train candidates for searches on other machines",
+		Long: `Train candidates for pawl search --nats, and measure cells for pawl reproduce and pawl
+advise measure, until interrupted. A worker uses the same ledger as the search (PAWL_LEDGER or
 --ledger): the ledger's secret encrypts every message. It opens the data by --path and
 --schema, or else by the path that the search used; a search with --ship-data sends the
 rows, which stay in memory. It checks that version, processor kernel, data and plan are
-the same; otherwise it takes no run. It returns scores and nothing else, and charges
-nothing.
+the same; otherwise it does not join. It returns only scores, and charges nothing.
 
 Workers may join and leave at any time: an interrupted run is given to another worker and
 gives the same result. docs/CLUSTER.md describes a setup of three machines.`,
@@ -57,7 +56,7 @@ gives the same result. docs/CLUSTER.md describes a setup of three machines.`,
 	s.StringVar(&f.here.Data, "path", "", "data file on this machine (default: the path that the search used)")
 	s.StringVar(&f.here.Schema, "schema", "", "schema file on this machine, YAML (default: the path that the search used)")
 	s.StringVar(&f.here.Test, "test", "", "file of public test rows on this machine (default: the path that the search used)")
-	s.IntVar(&f.parallel, "parallel", 0, "training runs side by side (default: number of processors)")
+	s.IntVar(&f.parallel, "parallel", 0, "parallel training runs (default: number of processors)")
 	s.DurationVar(&f.limit, "trial-limit", 0, "give a training run back after this time, such as 2h (default: no limit)")
 	return c
 }

@@ -90,9 +90,9 @@ type assumption struct {
 
 // comparisons are the assumptions, the usual first.
 func comparisons(t Training, k int64, m accountant.Method) []assumption {
-	user := fmt.Sprintf("user with %d rows", k)
+	user := fmt.Sprintf("person with %d rows", k)
 	if k == 1 {
-		user = "user with 1 row"
+		user = "person with 1 row"
 	}
 	shuffled := func(noiseMultiplier float64, rel dp.Relation, unit string) Plan {
 		c := Of(dp.Shuffled{Epochs: int(t.Passes()), Event: dp.Gaussian{NoiseMultiplier: noiseMultiplier}}, rel, m)
@@ -103,13 +103,13 @@ func comparisons(t Training, k int64, m accountant.Method) []assumption {
 		{"Poisson sampling", "poisson", 1, OfTraining(t, dp.AddOrRemoveOne, m),
 			"If every row joins the batch of every step independently and in secret, adding or removing one row costs %s. This figure is usually published; it does not hold for a data loader that shuffles."},
 		{"Poisson, row replaced", "poisson", 1, OfTraining(t, dp.ReplaceOne, m),
-			"If a row is replaced instead of added or removed, the sum changes by up to two clipping norms and the same training run costs %s: the smaller of removing the old row and adding the new one, and of no amplification."},
+			"If a row is replaced instead of added or removed, the sum changes by up to two clipping norms and the same training run costs %s: the smaller of two bounds, one for removing the old row and adding the new one, one without amplification by sampling."},
 		{"shuffled batches", "shuffled", 1, shuffled(t.NoiseMultiplier, dp.ZeroOut, "row"),
-			"If the data are shuffled and cut into fixed batches, every row is used once per epoch and no known theorem lowers the cost: a Gaussian with noise multiplier S/sqrt(epochs), %s for a row that is zeroed out. The true cost may be lower, but this is unproven."},
+			"If the data are shuffled and cut into fixed batches, every row is used once per epoch and no known theorem lowers the cost: it is that of one Gaussian release with noise multiplier S/sqrt(epochs), %s for a row that is zeroed out. The true cost may be lower, but this is unproven."},
 		{"shuffled, row replaced", "shuffled", 1, shuffled(t.NoiseMultiplier/2, dp.ReplaceOne, "row"),
-			"With shuffled batches and a replaced row, the noise counts half: %s."},
+			"With shuffled batches and a replaced row, the noise counts only half: %s."},
 		{"Poisson, " + user, "poisson", k, userCost(t, k, m, user),
-			fmt.Sprintf("If one person has up to %d rows, protecting the person means protecting all of them: ", k) + "%s under Poisson sampling of rows. Bounding the rows per user, or sampling users instead of rows, lowers this."},
+			fmt.Sprintf("If one person has up to %d rows, protecting the person means protecting all of them: ", k) + "%s under Poisson sampling of rows. Bounding the rows per person, or sampling persons instead of rows, lowers this."},
 		{"shuffled, " + user, "shuffled", k, shuffled(t.NoiseMultiplier/float64(k), dp.ZeroOut, user),
 			fmt.Sprintf("With shuffled batches, all %d rows of a person can be in one batch and change its sum by %d clipping norms: ", k, k) + "%s."},
 	}

@@ -33,7 +33,7 @@ func (a Account) Answer() (*Answer, error) {
 		return nil, err
 	}
 	if (a.DPSGD == nil) == (a.Event == nil) {
-		return nil, usage.New("an account is of a training or of an event", "give one of DPSGD and Event")
+		return nil, usage.New("an account is for either a training run or an event", "give one of DPSGD and Event")
 	}
 	if a.DPSGD != nil {
 		t, missing, err := a.DPSGD.Training(true)
@@ -123,7 +123,7 @@ func (c Calibrate) Answer() (*Answer, error) {
 	case c.Release != "" && c.DPSGD == nil && c.Event == nil:
 		return CalibrateRelease(c.Release, max(c.Count, 1), c.Sensitivity, target, how)
 	}
-	return nil, usage.New("a calibration is of a training, of an event or of a release", "give one of DPSGD, Event and Release")
+	return nil, usage.New("a calibration is for a training run, an event or a release", "give one of DPSGD, Event and Release")
 }
 
 func named(name string) string { return cmp.Or(name, "event") }

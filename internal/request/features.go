@@ -51,7 +51,7 @@ func readSelection(path string) ([]string, *workflow.ChosenBy, error) {
 	for _, raw := range v.Privacy.Events {
 		e, err := dp.DecodeStated(raw)
 		if err != nil {
-			return nil, nil, usage.New(fmt.Sprintf("%s: what the selection cost cannot be read: %v", path, err), hint)
+			return nil, nil, usage.New(fmt.Sprintf("%s: the cost of the selection cannot be read: %v", path, err), hint)
 		}
 		by.Events = append(by.Events, e)
 	}

@@ -132,10 +132,10 @@ func (f *Fit) training(data *source.Data) (*Train, error) {
 		}
 	}
 	if f.Flip && (f.Model != "auto" && f.Model != "linear" || f.Extractor != "" || f.Features == "all") {
-		return nil, usage.New("--flip is for scattering features: neither a network nor pixels have any use for it", "leave it out; pawl train --augment 4 --flip trains a network on mirrored variants")
+		return nil, usage.New("--flip is for scattering features; networks and pixels do not use it", "leave it out; pawl train --augment 4 --flip trains a network on mirrored variants")
 	}
 	if f.Extractor != "" && f.Features == "scatter" {
-		return nil, usage.New("--features scatter and --extractor exclude each other: either makes the features", "leave out one of them")
+		return nil, usage.New("--features scatter and --extractor exclude each other: each computes the features", "leave out one of them")
 	}
 	known := f.Features == "auto" || f.Features == "" || f.Features == "scatter" || f.Features == "all"
 	switch {

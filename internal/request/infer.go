@@ -188,7 +188,7 @@ func (d *Desk) Infer(ctx context.Context, file, name, path string, content *read
 	}
 	forecast := f.forecast(plan, declared, asked, free)
 	if f.rows > 0 && plan.Forecast.Nothing() {
-		return nil, usage.New(fmt.Sprintf("nothing can come out: a level shows from %.0f %s on, bounds from %.0f, and there are about %.0f", plan.Forecast.Holds95(), f.persons(), plan.Forecast.Bounds(1), plan.Forecast.Units()),
+		return nil, usage.New(fmt.Sprintf("nothing can be released: a level needs %.0f %s, bounds need %.0f, and there are about %.0f", plan.Forecast.Holds95(), f.persons(), plan.Forecast.Bounds(1), plan.Forecast.Units()),
 			f.hopeless())
 	}
 	if f.Agree != nil && f.rows > 0 {
@@ -356,7 +356,7 @@ func (f *Infer) declare(file, name string, content *reader.Content) (*schema.Sch
 	case f.Unit == "row" && f.RowsPerUnit != 0:
 		return fail(usage.New("--rows-per-unit needs --unit COLUMN", "leave it out if every row is one person"))
 	case f.Unit != "row" && f.RowsPerUnit < 1:
-		return fail(usage.New("--unit needs --rows-per-unit, the maximum number of rows kept per unit", "example: --unit patient_id --rows-per-unit 5"))
+		return fail(usage.New("--unit needs --rows-per-unit, the maximum number of rows per unit", "example: --unit patient_id --rows-per-unit 5"))
 	}
 	numbers, err := listed("--numbers", f.Numbers)
 	if err != nil {
@@ -393,7 +393,7 @@ func (f *Infer) declare(file, name string, content *reader.Content) (*schema.Sch
 		case len(names) > 0 && !named:
 			free[h] = "not in --columns"
 		case !named && identifier.MatchString(h):
-			free[h] = "by its name an identifier"
+			free[h] = "an identifier, by its name"
 		default:
 			asked = append(asked, infer.Asked{Name: h, Numbers: true, Levels: !f.BoundsOnly && !slices.Contains(numbers, h)})
 		}
@@ -536,7 +536,7 @@ func (f *Infer) fill(v *InferView, s *schema.Schema, released *infer.Released, o
 	released.Columns = rounded(released.Columns)
 	filled, blank := f.columns(v, s, released, of.Free)
 	if len(blank) > 0 {
-		what := "nothing came out for " + few(blank, 10) + ", and the schema ignores them: texts, identifiers, or too rare for the noise"
+		what := "nothing was released for " + few(blank, 10) + ", and the schema ignores them: texts, identifiers, or too rare to see past the noise"
 		if f.BoundsOnly {
 			what = "no bounds for " + few(blank, 10) + ": most cells are not numbers, or the noise hides them; use fewer columns (--columns), more epsilon or more rows"
 		} else if slices.Contains(blank, f.Target) {
@@ -549,7 +549,7 @@ func (f *Infer) fill(v *InferView, s *schema.Schema, released *infer.Released, o
 	}
 	remarks := []string{
 		"Types, bounds and categories below were released by a private mechanism (" + v.cost() + ").",
-		"Counts are noisy, with a standard deviation of " + strconv.FormatFloat(math.Round(released.Forecast.LevelDev), 'f', 0, 64) + "; categories that fewer hold did not come out. Bounds are extrapolated, and values beyond them are clipped.",
+		"Counts are noisy, with a standard deviation of " + strconv.FormatFloat(math.Round(released.Forecast.LevelDev), 'f', 0, 64) + "; categories that fewer units have were not released. Bounds are extrapolated, and values beyond them are clipped.",
 		"All that was released is in " + filepath.Base(v.Released) + ": reading it costs nothing more.",
 	}
 	if of.Mark != "" {
@@ -605,7 +605,7 @@ func (f *Infer) columns(v *InferView, s *schema.Schema, released *infer.Released
 			to.From, to.To = fmt.Sprintf("%d-01-01", p.FromYear), fmt.Sprintf("%d-12-31", p.ToYear)
 			to.Why = "released, extrapolated from noisy bins: ledger entry " + v.Entry
 			if p.ToYear-p.FromYear > 100 {
-				said, to.Type, to.Unknown, to.Why = "dates, of years that the noise hides", schema.Ignore, false, ""
+				said, to.Type, to.Unknown, to.Why = "dates, of years hidden by the noise", schema.Ignore, false, ""
 			}
 			one.Remarks, to.Remarks = append(one.Remarks, said), append(to.Remarks, said)
 		}
@@ -625,7 +625,7 @@ func (f *Infer) columns(v *InferView, s *schema.Schema, released *infer.Released
 		}
 		to.Remarks = append(to.Remarks, p.Remarks...)
 		if p.Type == "" {
-			to.Remarks = append(to.Remarks, "nothing came out")
+			to.Remarks = append(to.Remarks, "nothing was released")
 		}
 		switch p.Type {
 		case schema.Numeric:

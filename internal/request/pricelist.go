@@ -198,9 +198,9 @@ func (list *PriceList) Text(to io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	here := fmt.Sprintf("Here a grid is cheaper than random stopping (lt) for up to %d candidates", list.Crossing.Here)
+	here := fmt.Sprintf("Here a grid costs less than random stopping (lt) for up to %d candidates", list.Crossing.Here)
 	if list.Crossing.Here < 0 {
-		here = "Here a grid is cheaper than random stopping (lt) for all of 200 candidates"
+		here = "Here a grid costs less than random stopping (lt) for all numbers of candidates up to 200"
 	}
 	fmt.Fprintf(to, "\n%s.", here)
 	for _, p := range list.Crossing.Published {

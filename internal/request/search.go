@@ -33,7 +33,7 @@ var StrategyWords = map[search.Kind]string{
 	search.LT:        "random stopping with a hard limit",
 	search.Grid:      "train every candidate, composed",
 	search.PAAS:      "genetic search, every training run composed",
-	search.TuneBound: "genetic search over step size and activation bound",
+	search.TuneBound: "genetic search over learning rate and activation bound",
 }
 
 // Search asks for a search with its price inside the budget. Zero fields stand for the

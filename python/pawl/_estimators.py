@@ -100,7 +100,7 @@ class _Estimator:
             "check_regressor_data_not_an_array": noise,
             "check_classifier_data_not_an_array": noise,
             "check_classifiers_one_label": "a classifier has two declared classes or more",
-            "check_dataframe_column_names_consistency": "columns are found by name: their order does not matter and others are passed over",
+            "check_dataframe_column_names_consistency": "columns are found by name: their order does not matter and others are ignored",
             "check_classifiers_classes": classes,
             "check_classifiers_train": classes,
         }

@@ -47,7 +47,7 @@ def account(event=None, *, sampling_rate=None, rows=None, batch=None, noise_mult
     training = _flags(sampling_rate=sampling_rate, rows=rows, batch=batch, noise_multiplier=noise_multiplier, steps=steps, epochs=epochs)
     how = _flags(delta=delta, epsilon=epsilon, relation=relation, accountant=accountant)
     if (event is None) == (not training):
-        raise UsageError("an account is of a training or of an event", "give event, or sampling_rate, noise_multiplier and steps")
+        raise UsageError("an account is for either a training run or an event", "give event, or sampling_rate, noise_multiplier and steps")
     if event is None:
         return Answer(run(["account", "dpsgd", "--json", *training, *how], binary=binary))
     return Answer(run(["account", "event", "-", "--json", *how], rows=json.dumps(event).encode(), binary=binary))
