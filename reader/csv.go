@@ -118,16 +118,16 @@ func (c *CSV) open(r io.Reader) (in *bufio.Reader, start []byte, err error) {
 		in.Discard(2)
 		mark = "utf-16be"
 	case bytes.HasPrefix(start, []byte("PAR1")):
-		return refuse("this is a Parquet file, not CSV", "open it as what it is, or write it as CSV in UTF-8")
+		return refuse("this is a Parquet file, not CSV", "name it .parquet, or write it as CSV in UTF-8")
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
 		return refuse("this is a ZIP archive or a spreadsheet, not CSV", "save the sheet as CSV in UTF-8")
 	}
 	switch {
 	case mark == "" && encoding == "utf-16":
-		return refuse("the schema declares utf-16, but the file does not begin with the mark of it", "declare encoding: utf-16le or utf-16be")
+		return refuse("the schema declares utf-16, but the file does not begin with a byte order mark", "declare encoding: utf-16le or utf-16be")
 	case mark == "" || encoding == mark || encoding == "" || encoding == "utf-16" && mark != "utf-8":
 	default:
-		return refuse(fmt.Sprintf("the file begins with the mark of %s, but the schema declares encoding: %s", mark, encoding), "leave out the encoding: the byte order mark determines it")
+		return refuse(fmt.Sprintf("the file begins with the byte order mark of %s, but the schema declares encoding: %s", mark, encoding), "leave out the encoding: the byte order mark determines it")
 	}
 	if mark != "" {
 		encoding = mark
@@ -221,9 +221,9 @@ func (c *CSV) readHeader() error {
 	case err != nil:
 		return c.readFault(err)
 	case blank && !c.how.NoHeader:
-		return c.fault(c.first, "", "the first line is blank; a header line with the names of the columns is needed", "lines before the header are passed over with skip: N under file: in the schema")
+		return c.fault(c.first, "", "the first line is blank; a header line with the names of the columns is needed", "to skip lines before the header, declare skip: N under file: in the schema")
 	case blank:
-		return c.fault(c.first, "", "a blank line before the last record", "remove it, or pass over it with skip: N under file: in the schema")
+		return c.fault(c.first, "", "a blank line before the last record", "remove it, or skip it with skip: N under file: in the schema")
 	}
 	if c.how.NoHeader {
 		c.pending = cells
@@ -239,7 +239,7 @@ func (c *CSV) readHeader() error {
 	names := make([]string, len(cells))
 	for i, h := range cells {
 		if h.bad == tooMany {
-			return c.fault(h.line, "", "the header has more than 65,536 names", "cut the table into several, or declare its delimiter if another one divides the cells")
+			return c.fault(h.line, "", "the header has more than 65,536 names", "split the table, or declare its delimiter if another one separates the cells")
 		}
 		if h.bad != "" {
 			msg, hint := c.malformed(h.bad)

@@ -70,7 +70,7 @@ func LoadEmbeddings(o EmbeddingFiles) (*Embeddings, error) {
 		return nil, err
 	}
 	if o.Width != 0 && e.width != o.Width {
-		return nil, e.fault(0, "", fmt.Sprintf("vectors of %d numbers, and %d are needed", e.width, o.Width), "take the extractor that the model was trained with")
+		return nil, e.fault(0, "", fmt.Sprintf("vectors of %d numbers, and %d are needed", e.width, o.Width), "use the extractor that the model was trained with")
 	}
 	return e, nil
 }
@@ -131,7 +131,7 @@ func (e *Embeddings) key(row int64, key, column string) error {
 		return e.fault(row, column, "the key is "+faultOf(key), "keys are short texts in UTF-8")
 	}
 	if _, twice := e.row[key]; twice {
-		return e.fault(row, column, "the key stands in an earlier row too", "one vector a key: leave one of them out")
+		return e.fault(row, column, "the key occurs in an earlier row too", "one vector per key: leave one of them out")
 	}
 	e.row[key] = len(e.row)
 	return nil
@@ -149,7 +149,7 @@ func (e *Embeddings) vector(row int64, v []float32) error {
 	case len(v) != e.width:
 		return e.fault(row, "", "a vector of another length than the first", "one extractor gives vectors of one length")
 	case len(e.data)+len(v) > maxEmbeddings:
-		return e.fault(0, "", "more than 16 GiB of numbers", "take a smaller extractor, or fewer rows")
+		return e.fault(0, "", "more than 16 GiB of numbers", "use a smaller extractor, or fewer rows")
 	}
 	for _, x := range v {
 		if x-x != 0 { // NaN and the infinities
@@ -180,7 +180,7 @@ func (e *Embeddings) fromNPY(f io.Reader, o EmbeddingFiles) error {
 	}
 	keys, err := os.Open(o.Keys)
 	if err != nil {
-		return fmt.Errorf("the keys of %s, one a line: %w", o.Path, err)
+		return fmt.Errorf("the keys of %s, one per line: %w", o.Path, err)
 	}
 	defer keys.Close()
 	e.name = o.Keys
@@ -200,7 +200,7 @@ func (e *Embeddings) fromNPY(f io.Reader, o EmbeddingFiles) error {
 		return fmt.Errorf("%s: %w", o.Keys, err)
 	}
 	if len(e.row) != set.Len() {
-		return e.fault(0, "", "not as many keys as "+o.Path+" has rows", "write one key a line, in the order of the rows, without a header")
+		return e.fault(0, "", "not as many keys as "+o.Path+" has rows", "write one key per line, in the order of the rows, without a header")
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (e *Embeddings) fromColumns(f columnar.Source, keyColumn string) error {
 		case c.Kind == columnar.Float, c.Kind == columnar.Vector && len(all) == 2:
 			fields = append(fields, i)
 		case c.Kind == columnar.Vector:
-			return e.fault(0, c.Name, "a column of lists and other columns", "keep the key and the one column of lists")
+			return e.fault(0, c.Name, "a column of lists and other columns", "keep only the key and one column of lists")
 		default:
 			return e.fault(0, c.Name, "of type "+c.Type+", which is neither the key nor a column of floats", "leave the column out")
 		}

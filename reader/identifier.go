@@ -78,7 +78,7 @@ func (t *table) identifier(cells []cell, strict bool) (id string, known bool, er
 	}
 	fault := func(msg, hint string) error { return t.in.rowFault(cells, t.unit, t.schema.Unit.Column, msg, hint) }
 	if id != text && strict {
-		return "", false, fault("the identifier begins or ends with a blank", "remove the blanks: with and without them one person would be two units; with --bad-rows default they are cut off")
+		return "", false, fault("the identifier begins or ends with a blank", "remove the blanks: with and without them, one person would be two units; --bad-rows default removes them")
 	}
 	if c, ok := t.in.(floating); ok {
 		if single, floats := c.floats(t.unit); floats {
@@ -87,7 +87,7 @@ func (t *table) identifier(cells []cell, strict bool) (id string, known bool, er
 			case err != nil || v != math.Trunc(v):
 				return "", false, fault("the identifier is a fraction, which cannot identify anybody", "write the column as whole numbers or as text")
 			case math.Abs(v) >= largestFloatID(single):
-				return "", false, fault("the identifier is a floating-point number too large to keep all of its digits: several persons may have become one", "write the column as whole numbers or as text, from where it has all digits")
+				return "", false, fault("the identifier is a floating-point number too large to keep all of its digits: several persons may have become one", "write the column as whole numbers or as text, from a source that has all digits")
 			}
 		}
 	}
@@ -119,7 +119,7 @@ type writing struct {
 // see looks at an identifier that is a number, after those above it.
 func (d *identifiers) see(w writing, fault func(msg, hint string) error) {
 	if d.twice(w.text, w.numeral) {
-		d.note(fault("an identifier writes a number differently than a line above, as 7, 07 and 7.0: each spelling is a separate unit", "").Error())
+		d.note(fault("an identifier writes a number differently from a line above, such as 7, 07 and 7.0: each spelling is a separate unit", "").Error())
 	}
 	d.rounded(w.text, w.numeral, fault)
 }
@@ -170,7 +170,7 @@ func (d *identifiers) rounded(text string, n numeral, fault func(msg, hint strin
 		return
 	}
 	if d.long == "" {
-		d.long = fault("the identifiers of more than 15 digits all end in zeros, as a spreadsheet leaves them: several persons may have become one; export the column as text", "").Error()
+		d.long = fault("the identifiers of more than 15 digits all end in zeros, as spreadsheets leave them: several persons may have become one; export the column as text", "").Error()
 	}
 	if text != d.lastLong {
 		d.zeros, d.lastLong = d.zeros+lost, text

@@ -81,7 +81,7 @@ func TestIdentifiersWithBlanks(t *testing.T) {
 
 // A number that is written in two ways is pointed out once, at the second writing.
 func TestIdentifiersWrittenInTwoWays(t *testing.T) {
-	const says = `f.tsv:%d: column "id": an identifier writes a number differently than a line above, as 7, 07 and 7.0: each spelling is a separate unit`
+	const says = `f.tsv:%d: column "id": an identifier writes a number differently from a line above, such as 7, 07 and 7.0: each spelling is a separate unit`
 	for _, c := range []struct {
 		line int
 		ids  []string

@@ -55,7 +55,7 @@ func openJSONLines(name string, r io.Reader, keys Keys) (*jsonLines, error) {
 	}
 	switch _, err := j.in.Peek(1); {
 	case err == io.EOF:
-		return nil, j.fault(0, "", "the file is empty; one JSON object a line is needed", "")
+		return nil, j.fault(0, "", "the file is empty; one JSON object per line is needed", "")
 	case err != nil:
 		return nil, j.readFault(err)
 	}
@@ -158,11 +158,11 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 	case bad == "":
 		return space, nil
 	case strict && bad == undeclared:
-		return nil, ofRecord(j.fault(j.line, "", bad, "declare every name of the file, in a schema with type: ignore if it is not to be used; it is not shown here, since names in rows are data"))
+		return nil, ofRecord(j.fault(j.line, "", bad, "declare every name of the file, in a schema with type: ignore if it is not to be used; it is not shown, since names in rows are data"))
 	case strict && column != "":
 		return nil, ofRecord(j.fault(j.line, column, bad, "write the value of a column as text, a number, true, false or null"))
 	case strict:
-		return nil, ofRecord(j.fault(j.line, "", bad, "one object a line: "+exampleLine))
+		return nil, ofRecord(j.fault(j.line, "", bad, "one object per line: "+exampleLine))
 	}
 	for i := range space {
 		space[i] = cell{line: j.line, bad: bad}

@@ -64,7 +64,7 @@ func (m *manyParts) compare(in records) (order []int, err error) {
 				nearestHint(name, header, "leave the part out, or give it the columns of the others"))
 		}
 		if m.readable(f) != in.readable(at) {
-			return nil, in.headFault(name, "its type is not that of the column in "+other, "write both files alike")
+			return nil, in.headFault(name, "its type is not that of the column in "+other, "write both files with the same types")
 		}
 		order = append(order, at)
 	}

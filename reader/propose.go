@@ -75,7 +75,7 @@ func Propose(name string, r io.Reader, keys Keys, sure bool) (*Proposal, error) 
 	names := c.written
 	if like := rowLike(names); like != "" && !sure {
 		return nil, &rowError{PositionError{File: name, Line: c.first, Msg: "the first line may be a row and not a header: " + like,
-			hint: "nothing of it was written. If it is a row: --no-header; if these are names: --header"}}
+			hint: "nothing was written. If it is a row: --no-header; if these are names: --header"}}
 	}
 	if _, made := schema.NumberNames(names); made > 0 {
 		p.Saw = append(p.Saw, counted(made, "column")+" without a unique name: numbered, as in column_1 or age_2")
@@ -149,7 +149,7 @@ func (p *Proposal) decode(name string, prefix []byte) ([]byte, error) {
 		}
 		switch {
 		case c.how.Encoding != "" && p.File.Encoding == "":
-			p.Saw = append(p.Saw, c.how.Encoding+", by the mark at the beginning")
+			p.Saw = append(p.Saw, c.how.Encoding+", by its byte order mark")
 			return text, nil
 		case c.how.Encoding != "":
 			return text, nil
@@ -204,7 +204,7 @@ func rowLike(names []string) string {
 		}
 	}
 	if repeated > 1 && 4*repeated > len(names) {
-		return "many of its cells are blank or alike"
+		return "many of its cells are blank or equal"
 	}
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrShipped is returned for bytes that no Ship of this version made.
-var ErrShipped = errors.New("the table did not arrive as it was sent")
+var ErrShipped = errors.New("the table was altered in transit")
 
 // shipped is a part on its way to another process.
 type shipped struct {

@@ -447,7 +447,7 @@ func undeclaredColumn(in records, s *schema.Schema, field int, show, near bool) 
 		return in.headFault("", fmt.Sprintf("name %d of the header is not declared in the schema", field+1),
 			"it is not shown, since it may be a cell: if the file has no header line, declare file: {header: false} in the schema")
 	}
-	hint := "declare it, with type: ignore if it is not to be used, or pass over all such columns with others: ignore"
+	hint := "declare it, with type: ignore if it is not to be used, or ignore all such columns with others: ignore"
 	if near {
 		hint = nearestHint(header[field], s.Sources(), hint)
 	}

@@ -11,7 +11,7 @@ import (
 const longestToken = 1000
 
 var (
-	errNoToken   = errors.New("a text without a word or sign, but the schema declares no missing rule for this column")
+	errNoToken   = errors.New("a text without a word or symbol, but the schema declares no missing rule for this column")
 	errLongToken = errors.New("a word of more than 1,000 bytes: not a text")
 )
 

@@ -63,8 +63,8 @@ func TestTextsBecomeEntries(t *testing.T) {
 func TestTextsAreRefused(t *testing.T) {
 	s := mustText(t)
 	for _, c := range []struct{ name, file, content, want string }{
-		{"empty", "t.csv", "note,y\nhi,yes\n,no\n", `t.csv:3: column "note": a text without a word or sign`},
-		{"blanks", "t.csv", "note,y\nhi,yes\n\"  \t \",no\n", `t.csv:3: column "note": a text without a word or sign`},
+		{"empty", "t.csv", "note,y\nhi,yes\n,no\n", `t.csv:3: column "note": a text without a word or symbol`},
+		{"blanks", "t.csv", "note,y\nhi,yes\n\"  \t \",no\n", `t.csv:3: column "note": a text without a word or symbol`},
 		{"one word of a megabyte", "t.csv", "note,y\nhi,yes\n" + strings.Repeat("a", 1<<20) + ",no\n", `t.csv:3: column "note": a word of more than 1,000 bytes`},
 		{"a text above a megabyte", "t.csv", "note,y\nhi,yes\n" + strings.Repeat("a ", 1<<19+1) + ",no\n", `t.csv:3: column "note": longer than 1 MiB`},
 		{"tab in TSV", "t.tsv", "note\ty\nhi\tyes\nhi\tthere\tno\n", "t.tsv:3: more cells than columns in the header"},

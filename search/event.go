@@ -36,7 +36,7 @@ func ScoreNoise(train dp.Event, rel dp.Relation) (float64, error) {
 		least = math.Min(least, r/alpha)
 	}
 	if !(least > 0) || math.IsInf(least, 0) {
-		return 0, fmt.Errorf("a training without a finite Rényi curve cannot be searched over")
+		return 0, fmt.Errorf("a training run without a finite Rényi curve cannot be searched over")
 	}
 	return math.Sqrt(1 / (2 * least)), nil
 }

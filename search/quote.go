@@ -42,7 +42,7 @@ type TooDearError struct {
 func (e *TooDearError) Error() string {
 	fits := "no search of this kind fits"
 	if e.Fits > 0 {
-		fits = fmt.Sprintf("the largest search of this kind that fits has about %d trainings", e.Fits)
+		fits = fmt.Sprintf("the largest search of this kind that fits has about %d training runs", e.Fits)
 	}
 	return fmt.Sprintf("strategy %s cannot be paid from epsilon %.6g: %s; %s", e.Strategy.Kind, e.Epsilon, e.Reason, fits)
 }
@@ -102,14 +102,14 @@ func (s Strategy) solve(j Job) (Quote, error) {
 		return q, err
 	}
 	if q.Epsilon = r.Epsilon; !(q.Epsilon <= j.Epsilon) {
-		return q, fmt.Errorf("strategy %s: its event is accounted at %g, above the %g that was asked", s.Kind, r.Epsilon, total)
+		return q, fmt.Errorf("strategy %s: its event costs %g, above the requested %g", s.Kind, r.Epsilon, total)
 	}
 	one, err := accountant.Epsilon(j.Train(last), j.Relation, j.Delta, j.method())
 	if err != nil {
 		return q, err
 	}
 	if q.BaseEpsilon = one.Epsilon; q.BaseEpsilon < leastBase {
-		return q, &TooDearError{Strategy: s, Epsilon: j.Epsilon, Reason: fmt.Sprintf("one training would be left with epsilon %.2g", q.BaseEpsilon)}
+		return q, &TooDearError{Strategy: s, Epsilon: j.Epsilon, Reason: fmt.Sprintf("one training run would be left with epsilon %.2g", q.BaseEpsilon)}
 	}
 	return q, nil
 }

@@ -143,7 +143,7 @@ func (s Strategy) Check() error {
 		}
 	case PAAS, TuneBound:
 		if s.Generations < 1 || s.Population < 2 || s.Generations*s.Population > 10_000 {
-			return fmt.Errorf("strategy %s: at least 1 generation of at least 2, together at most 10,000 trainings", s.Kind)
+			return fmt.Errorf("strategy %s: at least 1 generation of at least 2, together at most 10,000 training runs", s.Kind)
 		}
 		if !(s.Retain >= 0 && s.Retain < 1) {
 			return fmt.Errorf("strategy %s: the retained share must be in [0, 1)", s.Kind)

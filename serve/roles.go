@@ -51,7 +51,7 @@ func ReadRoles(in io.Reader, name string) ([]Person, error) {
 	lines := bufio.NewScanner(in)
 	n := 0
 	fault := func(format string, args ...any) error {
-		return usage.Newf("one person a line: ann analyst", "%s:%d: %s", name, n, fmt.Sprintf(format, args...))
+		return usage.Newf("one person per line: ann analyst", "%s:%d: %s", name, n, fmt.Sprintf(format, args...))
 	}
 	for lines.Scan() {
 		n++
@@ -83,7 +83,7 @@ func ReadRoles(in io.Reader, name string) ([]Person, error) {
 		return nil, fault("%v", err)
 	}
 	if len(all) == 0 {
-		return nil, usage.New(name+" names nobody", "one person a line: ann analyst")
+		return nil, usage.New(name+" names nobody", "one person per line: ann analyst")
 	}
 	return all, nil
 }

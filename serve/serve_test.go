@@ -227,7 +227,7 @@ func TestStewardActs(t *testing.T) {
 	if got := s.form(page, "/budget/grant", "name", "clinic", "epsilon", "3", "reason", "second study"); got.status != 303 {
 		t.Fatalf("grant: %d\n%s", got.status, got.body)
 	}
-	if got := s.form(page, "/budget/grant", "name", "clinic", "epsilon", "1", "reason", "less"); got.status != 409 || !strings.Contains(got.body, "only raises a budget") {
+	if got := s.form(page, "/budget/grant", "name", "clinic", "epsilon", "1", "reason", "less"); got.status != 409 || !strings.Contains(got.body, "can only raise a budget") {
 		t.Fatalf("a lower budget: %d\n%s", got.status, got.body)
 	}
 	if got := s.form(page, "/budget/share", "name", "clinic", "analyst", "eve", "epsilon", "0.5", "reason", "pilot"); got.status != 303 {
@@ -253,7 +253,7 @@ func TestStewardActs(t *testing.T) {
 	if st, err = figures.Show(t.Context(), l, "clinic"); err != nil || st.Granted.By != "sue" || st.Total.Epsilon != 3 || len(st.Entries[0].Approvals) != 1 || st.Entries[0].Approvals[0].By != "sue" || len(st.Analysts) != 2 {
 		t.Fatalf("the ledger has %+v (%v)", st, err)
 	}
-	if got := s.form(page, "/budget/verify", "name", "clinic"); got.status != 200 || !strings.Contains(got.body, "every record follows the one before it") {
+	if got := s.form(page, "/budget/verify", "name", "clinic"); got.status != 200 || !strings.Contains(got.body, "every record follows the previous one") {
 		t.Fatalf("verify: %d\n%s", got.status, got.body)
 	}
 	for _, who := range people[1:] {

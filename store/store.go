@@ -146,7 +146,7 @@ func (d Address) existing(ctx context.Context) (ledger.Store, error) {
 func (d Address) secondPlace(warn func(string)) ledger.Heads {
 	dir, err := heads.Default()
 	if err != nil {
-		warn("no home directory, so a ledger that is replaced or rolled back will not be detected: " + err.Error())
+		warn("no home directory, so a replaced or rolled-back ledger will not be detected: " + err.Error())
 		return nil
 	}
 	return heads.At(dir, d.Absolute())

@@ -28,9 +28,9 @@ func (p *problem) checkDecision() error {
 	}
 	switch {
 	case !p.twoClasses():
-		return usage("leave it out", "a threshold, a recall and costs are for a target of two classes, and %q has another type or number of classes", p.Target)
+		return usage("leave it out", "a threshold, a recall and costs need a target of two classes, and %q has another type or number of classes", p.Target)
 	case ways > 1:
-		return usage("give one of --threshold, --recall and --cost", "a threshold follows from one wish")
+		return usage("give one of them", "--threshold, --recall and --cost exclude each other")
 	case d.Threshold != 0 && !(d.Threshold > 0 && d.Threshold < 1):
 		return usage("example: --threshold 0.2", "threshold %g is not a probability between 0 and 1", d.Threshold)
 	case d.Recall != 0 && !(d.Recall > 0 && d.Recall < 1):

@@ -198,15 +198,15 @@ func (d *describing) forecast(noise float64) error {
 		share := fmt.Sprintf(" of %d, which is %.2g %%", p.Rows, 100*off/float64(p.Rows))
 		text = strings.Replace(text, " rows", " rows"+share, 1)
 		if mean := float64(p.Rows) / d.release.Layout.Cells(); noise > hopeless*mean {
-			why := fmt.Sprintf("the description would show little but noise: counts would be off by %s rows%s, and a mean cell has %s", rough(off), share, rough(mean))
+			why := fmt.Sprintf("the description would show little but noise: counts would be off by %s rows%s, and an average cell has %s", rough(off), share, rough(mean))
 			if !d.Anyway {
-				return usage("a larger --epsilon, fewer --columns, or no --target; --anyway runs it all the same", "%s", why)
+				return usage("a larger --epsilon, fewer --columns, or no --target; --anyway runs it nevertheless", "%s", why)
 			}
 			p.warnings = append(p.warnings, why+" (allowed by --anyway)")
 		}
 	}
 	if d.release.Pure && d.release.Layout.Correlated() {
-		p.warnings = append(p.warnings, "no correlations at delta 0: their noise would hide them")
+		p.warnings = append(p.warnings, "no correlations at delta 0: the noise would hide them")
 	}
 	p.warnings = append(p.warnings, text)
 	return nil

@@ -15,14 +15,14 @@ func (plan *Plan) kept(d *description, s *report.Statement) *report.Selection {
 		return nil
 	}
 	all := attributes(p)
-	k := &report.Selection{Offered: len(all), LeftOut: []string{}, How: "all declared, by rule: no row was used"}
+	k := &report.Selection{Offered: len(all), LeftOut: []string{}, How: "all declared columns, by rule; no row was used"}
 	if p.Features != nil {
-		k.How = "named by the operator: no row was used"
+		k.How = "named by the operator; no row was used"
 	}
 	if by := p.Chosen; by != nil {
-		switch k.How = fmt.Sprintf("by a separate selection, method %s on data set %s: no row was used", by.Method, by.Dataset); {
+		switch k.How = fmt.Sprintf("by a separate selection, method %s on data set %s; no row was used", by.Method, by.Dataset); {
 		case by.Unpaid:
-			k.How = fmt.Sprintf("by a separate selection, method %s on data set %s as published: not charged", by.Method, by.Dataset)
+			k.How = fmt.Sprintf("by a separate selection, method %s on data set %s as published; not charged", by.Method, by.Dataset)
 			k.Unpaid = true
 		case by.Entry != "":
 			k.How = fmt.Sprintf("by a separate selection, method %s, charged as entry %s of data set %s", by.Method, by.Entry, by.Dataset)

@@ -29,7 +29,7 @@ func TestKeptAttributesAndTheirCost(t *testing.T) {
 		{"by rule", nil, nil, "", []string{}, func(k *report.Selection) bool { return k.Epsilon == 0 && k.Share == 0 && !k.Unpaid }},
 		{"named", nil, func(in *Input) { in.Features = []string{"x", "amount"} }, "", []string{"g"},
 			func(k *report.Selection) bool {
-				return k.Epsilon == 0 && k.How == "named by the operator: no row was used"
+				return k.Epsilon == 0 && k.How == "named by the operator; no row was used"
 			}},
 		{"stw", public, func(in *Input) { in.Workflow = STW }, "", nil, func(k *report.Selection) bool { return k.Unpaid && k.Epsilon == 0 }},
 		{"select", nil, nil, "mutual-information", []string{"g"},

@@ -175,7 +175,7 @@ func (f *fit) planUnknownRows() error {
 	}
 	f.SignalRatio = math.NaN()
 	f.Recipe = advise.Recipe{Learner: advise.Descent, Useful: true, SamplingRate: 1, Rules: []advise.Rule{{
-		Rule:     "recipe follows from the released number of rows",
+		Rule:     "settings follow from the released number of rows",
 		Because:  "the schema keeps the number of rows private",
 		Evidence: "the guarantee of full-batch descent depends on its total noise only",
 		Changes:  "declaring rows: about N saves the budget of the count",
@@ -285,7 +285,7 @@ func (f *fit) describe() description {
 	p, r := f.problem, f.Recipe
 	c := report.Choice{
 		Workflow: string(p.Workflow), Model: string(r.Learner), Features: []string{}, UsefulModel: r.Useful,
-		Hyperparameters: map[string]any{}, Search: "none: the rule decides from public facts",
+		Hyperparameters: map[string]any{}, Search: "none: the rules decide from public facts",
 	}
 	d := description{choice: c, lots: f.sampledNoise > 0, sampling: f.sampling()}
 	if p.Teacher != nil {

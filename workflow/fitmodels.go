@@ -144,7 +144,7 @@ func (out *Outcome) released(h map[string]any) {
 
 func (out *Outcome) warnUseless(s *report.Statement) {
 	if !out.Recipe.Useful {
-		s.Warnings = append(s.Warnings, "no useful model: at this budget a constant prediction is as good as any")
+		s.Warnings = append(s.Warnings, "no useful model: at this budget a constant prediction is as good as any other")
 	}
 }
 

@@ -362,7 +362,7 @@ func reconciled(view *figures.Statement, entry string) (out []report.Reconciliat
 		what := ""
 		switch {
 		case r.Entry != "" && r.Entry == entry:
-			what = "the ledger did not hold this run when it ended, and it was booked again"
+			what = "the ledger did not contain this run when it ended, and the run was charged again"
 		case len(r.Seen) > 0:
 			what = "the ledger had lost records of this data set, which are not in the account"
 		case r.Codes:

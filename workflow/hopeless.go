@@ -27,7 +27,7 @@ func (e *HopelessError) Hint() string {
 	for _, r := range e.Rules {
 		mends = append(mends, r.Changes)
 	}
-	return strings.Join(mends, "; ") + "; or run it all the same with --anyway, which every statement records (evidence: pawl advise rules)"
+	return strings.Join(mends, "; ") + "; or run it nevertheless with --anyway, which every statement records (evidence: pawl advise rules)"
 }
 
 // ExitStatus is that of wrong usage.

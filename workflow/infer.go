@@ -70,7 +70,7 @@ func NewInferPlan(in InferInput) (*InferPlan, error) {
 		}
 	}
 	if p.delta == 0 {
-		return nil, usage("a level that one person holds may be released with a chance below delta: give --delta above 0", "levels cannot be released at delta 0")
+		return nil, usage("a level that only one person has may be released with a probability below delta: give --delta above 0", "levels cannot be released at delta 0")
 	}
 	plan := &InferPlan{problem: p, columns: in.Columns}
 	plan.levels = sum.Levels{Scope: dp.WholeScope, Failure: dp.Approximate{Delta: failureOf(p.delta, in.Granted)}, Known: 1, Most: 1}

@@ -217,7 +217,7 @@ func (p *problem) checkChoices() error {
 	case STW:
 		if !p.Public {
 			return usage("use --workflow paw, or declare the data set public in the ledger if it is",
-				"workflow stw chooses by looking at rows that it does not pay for; it runs on public data only")
+				"workflow stw chooses from rows without charge; it runs on public data only")
 		}
 	default:
 		return usage("workflows: paw, stw", "unknown workflow %q", p.Workflow)
@@ -226,7 +226,7 @@ func (p *problem) checkChoices() error {
 		p.Model = ""
 	}
 	if instead, gone := learn.Removed[p.Model]; gone {
-		return usage(fmt.Sprintf("use --model %s, which does its work; models that are trained still predict", instead), "the learner %q was removed", p.Model)
+		return usage(fmt.Sprintf("use --model %s instead; models that were trained with it still predict", instead), "the learner %q was removed", p.Model)
 	}
 	if p.Model != "" && !slices.Contains(advise.Learners, advise.Learner(p.Model)) {
 		names := []string{"auto"}
@@ -269,11 +269,11 @@ func (p *problem) checkChoices() error {
 	switch {
 	case len(names) > 0 || p.Dense:
 	case p.Model != "" && !constant:
-		return usage("declare more columns, or fit the constant: --model majority or mean", "the schema has no column but the target, and model %q needs one", p.Model)
+		return usage("declare more columns, or fit the constant: --model majority or mean", "the schema has no column other than the target, and model %q needs one", p.Model)
 	case !constant:
-		return usage("declare more columns, or rows: about N", "the schema has no column but the target, and the constant needs a public number of rows")
+		return usage("declare more columns, or rows: about N", "the schema has no column other than the target, and the constant needs a public number of rows")
 	default:
-		p.warnings = append(p.warnings, "the schema has no column but the target: only a constant can be predicted")
+		p.warnings = append(p.warnings, "the schema has no column other than the target: only a constant can be predicted")
 	}
 	return nil
 }
@@ -284,11 +284,11 @@ func (p *problem) checkEpsilon() error {
 		return usage("write a decimal without sign or spaces, such as 1 or 0.5", "epsilon must be a number above 0")
 	}
 	if f, _ := e.Float64(); math.IsInf(f, 0) || f > 1e6 {
-		return usage("epsilon above 10 protects nobody", "epsilon is too large to mean anything")
+		return usage("epsilon above 10 protects nobody", "epsilon is too large to protect anybody")
 	} else if f < 1e-9 {
 		return usage("below 1e-9 even the majority class cannot be released reliably", "epsilon is too small for any release")
 	} else if f > 10 {
-		p.warnings = append(p.warnings, fmt.Sprintf("epsilon %s is little protection: at a prior of 50 %% an attacker may become almost certain", p.Epsilon))
+		p.warnings = append(p.warnings, fmt.Sprintf("epsilon %s protects little: an attacker who starts at 50 %% may become almost certain", p.Epsilon))
 	}
 	p.epsilon = e
 	return nil
@@ -309,7 +309,7 @@ func (p *problem) checkDelta() error {
 	p.delta, _ = d.Float64()
 	p.deltaText = p.Delta
 	if d.Sign() > 0 && p.delta < 1e-99 { // the ledger's decimals have two digits of exponent
-		return usage("use --delta 0 for pure epsilon, or at least 1e-99", "delta is too small to be booked")
+		return usage("use --delta 0 for pure epsilon, or at least 1e-99", "delta is too small to be charged")
 	}
 	if d.Sign() == 0 && p.Accountant != accountant.MethodMin {
 		return usage("leave out --accountant, or give a --delta above 0", "accountant %s gives no finite epsilon at delta 0", p.Accountant)
@@ -322,9 +322,9 @@ func (p *problem) checkDelta() error {
 	switch {
 	case d.Cmp(units) >= 0 && !p.AllowLargeDelta:
 		return usage(fmt.Sprintf("use --delta %s, or --allow-large-delta if you know why", text),
-			"delta %s is not below 1/rows: it would allow one row to be published whole", p.Delta)
+			"delta %s is not below 1/rows: it would allow one whole row to be published", p.Delta)
 	case d.Cmp(units) >= 0:
-		p.warnings = append(p.warnings, fmt.Sprintf("delta %s is not below 1/rows: one row may be published whole (allowed by --allow-large-delta)", p.Delta))
+		p.warnings = append(p.warnings, fmt.Sprintf("delta %s is not below 1/rows: one whole row may be published (allowed by --allow-large-delta)", p.Delta))
 	case p.delta > usual && p.Delta != text:
 		p.warnings = append(p.warnings, fmt.Sprintf("delta %s is larger than the usual %s (a tenth of 1/rows, rounded down to a power of ten)", p.Delta, text))
 	}

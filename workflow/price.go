@@ -30,7 +30,7 @@ type tooDearError struct {
 }
 
 func (e *tooDearError) Error() string {
-	return fmt.Sprintf("pricing the plan: its epsilon %.9g is above the %s that was asked", e.epsilon, e.asked)
+	return fmt.Sprintf("pricing the plan: its epsilon %.9g is above the requested %s", e.epsilon, e.asked)
 }
 
 func (plan *Plan) countEvent() dp.Event {

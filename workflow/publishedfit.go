@@ -32,7 +32,7 @@ func (s *standard) planTraining() (err error) {
 	case s.problem.Rows == 0:
 		return usage("declare rows: in the schema", "workflow stw needs a public number of rows")
 	case s.Recipe.Learner != advise.Descent:
-		return usage("use --workflow paw: "+s.Recipe.Rules[0].Rule, "there is nothing to choose at r = %.3g", s.SignalRatio)
+		return usage("use --workflow paw: "+s.Recipe.Rules[0].Rule, "at r = %.3g there is nothing to choose", s.SignalRatio)
 	}
 	s.validate = dp.Scope{Lower: s.trainScope.Upper * (1 - validationShare), Upper: s.trainScope.Upper}
 	if s.candidates, err = listCandidates(s.facts()); err != nil {

@@ -141,7 +141,7 @@ func (c *publishedPAFS) table(rows *intake.Rows) (t *aware.Table, at []int, err 
 		}
 	}
 	if len(at) == 0 {
-		return nil, nil, usage("check the file", "every column is the same in all rows: there is nothing to choose from")
+		return nil, nil, usage("check the file", "every column has the same value in all rows: there is nothing to choose from")
 	}
 	for _, x := range all {
 		kept := make([]float64, len(at))

@@ -21,7 +21,7 @@ func (h *searching) pricePublished() (err error) {
 	if err := plan.planScore(); err != nil {
 		return err
 	}
-	plan.priceNothing("NOT a privacy guarantee: as published, the search reads the scores of its trainings")
+	plan.priceNothing("NOT a privacy guarantee: as published, the search reads the scores of its training runs")
 	return nil
 }
 

@@ -88,7 +88,7 @@ func (e *exact) publish(out *Outcome) error {
 		}
 		out.Score.Groups = e.groups.scores(e.model.Task, classes)
 	}
-	out.Score.How = "test file, public by the operator's word"
+	out.Score.How = "test file, declared public by the operator"
 	if e.problem.Test == Official {
 		out.Score.How = "public benchmark, official test set"
 	}

@@ -218,9 +218,9 @@ func (plan *Plan) planScore() (err error) {
 	what := "score and baseline on held-out rows, from noisy tables of counts"
 	switch {
 	case p.twoClasses():
-		what = "score, baseline, calibration and thresholds on held-out rows, from noisy tables of counts: two halves, each judged by what the other chose"
+		what = "score, baseline, calibration and thresholds on held-out rows, from noisy tables of counts: in two halves, each scored with the choices made on the other"
 	case plan.edged():
-		what = "score, baseline and calibration on held-out rows, from noisy tables of counts: two halves, each judged by what the other chose"
+		what = "score, baseline and calibration on held-out rows, from noisy tables of counts: in two halves, each scored with the choices made on the other"
 	}
 	plan.add("score", plan.scoreScope, what, plan.scoreEvents()...)
 	return plan.planGroups()

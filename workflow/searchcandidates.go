@@ -43,7 +43,7 @@ func (n NetCandidates) Build(p space.Point) (Candidate, error) {
 	}
 	if t.Batch != 0 || t.Epochs != 0 {
 		return Candidate{}, usage("take them out of the space and give --batch and --epochs",
-			"batch and epochs cannot be searched over: a selection pays for the dearest candidate")
+			"batch and epochs cannot be searched over: a selection pays for the most expensive candidate")
 	}
 	c := Candidate{Layers: spec.Network, Kappa: spec.Defaults.Kappa, ClippingNorm: t.ClippingNorm, LearningRate: t.LearningRate,
 		Optimizer: t.Optimizer, Momentum: t.Momentum, Average: t.Average, Radius: t.Radius}

@@ -141,7 +141,7 @@ func (s *netSearch) commonFront() error {
 			return fmt.Errorf("candidate %s: %w", p, err)
 		}
 		if _, waits := net.Released(); waits {
-			return usage("choose a front end that uses no row", "candidate %s waits for a release about the rows; a search pays for trainings and scores only", p)
+			return usage("choose a front end that uses no row", "candidate %s needs a release about the rows; a search pays only for training runs and scores", p)
 		}
 		if _, fitted := net.Components(); fitted > 0 {
 			return usage("choose a front end that uses no row", "candidate %s has principal components, which are fitted on rows", p)
@@ -156,7 +156,7 @@ func (s *netSearch) commonFront() error {
 			continue
 		}
 		if s.centred != (net.Centred() > 0) {
-			return usage("give all of them a centre layer, or none", "some candidates release a mean of their inputs and others do not; a search pays for one kind of training")
+			return usage("give all of them a centre layer, or none", "some candidates release a mean of their inputs and others do not; a search pays for one kind of training run")
 		}
 		s.front = min(s.front, front)
 		for s.front > 0 && !slices.Equal(c.Layers.Layers[:s.front], first[:s.front]) {
@@ -165,7 +165,7 @@ func (s *netSearch) commonFront() error {
 	}
 	for _, layers := range all {
 		if s.centred && layers[s.front].Kind != "centre" {
-			return usage("put the same layers before centre in all of them", "candidates differ in what stands before their centre layer; its mean is of inputs that all share")
+			return usage("put the same layers before centre in all of them", "candidates differ in the layers before centre, but its mean is released once, for inputs that all candidates share")
 		}
 	}
 	return nil

@@ -115,7 +115,7 @@ func (s *tableSearch) settleSpace() (note string, err error) {
 			}
 			name, ok := p.Text("learner")
 			if !ok || sample > 0 {
-				return "", usage("leave it out of the space", "candidate %s: what %s costs has no bound by the one Gaussian release that every training of a search is booked as", p, learner.Name())
+				return "", usage("leave it out of the space", "candidate %s: the cost of %s is not bounded by the one Gaussian release that each training run of a search is charged as", p, learner.Name())
 			}
 			others[name] = true
 		}

@@ -38,9 +38,9 @@ func (h *searching) complete(s *report.Statement, out *Outcome) {
 func (h *searching) statement() *report.Search {
 	r := &report.Search{Strategy: string(h.Strategy.Kind), Space: h.Space.Name(), Size: h.Space.Size().String(),
 		Metric: string(h.Metric), Trainings: h.quote.Expected, BaseEpsilon: report.Number(upward(h.quote.BaseEpsilon))}
-	r.Paid = fmt.Sprintf("%s: the model's own training takes epsilon %s of %s", r.Strategy, short(h.quote.BaseEpsilon), short(h.quote.Epsilon))
+	r.Paid = fmt.Sprintf("%s: the training run of the released model takes epsilon %s of %s", r.Strategy, short(h.quote.BaseEpsilon), short(h.quote.Epsilon))
 	if h.asPublished {
-		r.Paid = fmt.Sprintf("%s: each of about %.4g trainings takes epsilon %s", r.Strategy, h.quote.Expected, short(h.quote.BaseEpsilon))
+		r.Paid = fmt.Sprintf("%s: each of about %.4g training runs takes epsilon %s", r.Strategy, h.quote.Expected, short(h.quote.BaseEpsilon))
 		if p, ok := search.PublishedFor(h.Strategy.Kind, h.family().Train(h.quote.Noise)); ok {
 			r.Published = &report.PublishedSearch{Epsilon: report.Number(p.Epsilon), Replayed: report.Number(p.Replayed), Accuracy: report.Number(p.Accuracy),
 				Source: p.Source, Note: p.Note}
@@ -100,7 +100,7 @@ func (h *searching) fillSearch(s *report.Statement, out *Outcome) {
 	if h.plan.problem.task == model.Regression {
 		unit, scale = "", 1
 	}
-	s.Search.Paid += fmt.Sprintf("; searching %s: %.4g%s against %.4g%s for one training by rule with the whole budget", verdict,
+	s.Search.Paid += fmt.Sprintf("; searching %s: %.4g%s against %.4g%s for one training run by rule with the whole budget", verdict,
 		scale**out.Score.Exact, unit, scale**f.Unsearched, unit)
 	if !math.IsNaN(half) {
 		s.Search.Paid += fmt.Sprintf(" (these two models on the same test rows: %+.2g ± %.2g)", scale*gain, scale*half)

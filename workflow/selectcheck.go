@@ -48,7 +48,7 @@ func (in *SelectInput) free() bool {
 func (in *SelectInput) checkInput() (*problem, error) {
 	switch {
 	case in.AsPublished && in.Epsilon != "" && !in.statesEpsilon():
-		return nil, usage("leave out --epsilon, or --as-published", "as published nothing is charged, and there is no epsilon")
+		return nil, usage("leave out --epsilon, or --as-published", "--as-published charges nothing, so it has no epsilon")
 	case in.AsPublished && in.Method == "pafs":
 		if in.Delta != "" {
 			return nil, usage("leave out --delta", "method pafs as published has none of its own: dp-sgd is stated at 1e-5, and the whole at 1e-6")

@@ -107,7 +107,7 @@ func (in *SelectInput) checkRelation() error {
 	if in.Mode == Local && !in.AsPublished {
 		return usage("leave out --relation, or give --relation replace_one", "a table of rows shows their number: mode local has no guarantee under %v", in.Relation)
 	}
-	return usage(fmt.Sprintf("leave out --relation, or give --relation %v", own), "selections in mode %s are booked under %v, not %v", in.Mode, own, in.Relation)
+	return usage(fmt.Sprintf("leave out --relation, or give --relation %v", own), "selections in mode %s are charged under %v, not %v", in.Mode, own, in.Relation)
 }
 
 // statesEpsilon says that a published procedure has an epsilon of its own.
@@ -146,7 +146,7 @@ func (l *local) price() (err error) {
 		return err
 	}
 	plan.add("select", plan.trainScope, "dfs from noisy class sums", choice(x))
-	plan.add("rows", plan.trainScope, fmt.Sprintf("%d rows of the chosen features, each with noise of deviation %.4g at most on every entry; classes %s",
+	plan.add("rows", plan.trainScope, fmt.Sprintf("%d rows of the chosen features, each with noise of standard deviation at most %.4g on every entry; classes %s",
 		p.Rows, l.mostStdDev(), l.labelsInWords()), rows(x)...)
 	return plan.priceAll()
 }
@@ -178,7 +178,7 @@ func (l *local) checkRows() error {
 	noise := entry * math.Sqrt(2/mean) / (1 - l.labelNoise)
 	if !(noise*math.Sqrt(2*math.Log(2*float64(l.Count))) <= 1) {
 		return usage("a larger epsilon, fewer features (--k), --labels public if they are, or --mode central, which adds noise to sums rather than to rows",
-			"epsilon is too small for any table of rows: noise of deviation %.3g or more on an entry hides class means that differ by at most 1 (%.6g rows in a mean class)", entry, mean)
+			"epsilon is too small for any table of rows: noise of standard deviation %.3g or more on an entry hides class means that differ by at most 1 (%.6g rows in a mean class)", entry, mean)
 	}
 	return nil
 }

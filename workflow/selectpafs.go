@@ -53,7 +53,7 @@ func (c *pafs) price() (err error) {
 	case p.delta == 0:
 		return usage("give a delta above 0", "a private selection is offered at delta > 0 only")
 	case p.Rows == 0:
-		return usage("declare rows: about N in the schema", "settings of the trainings follow from a public number of rows")
+		return usage("declare rows: about N in the schema", "the settings of the training runs follow from a public number of rows")
 	}
 	cut := 1 - validationShare
 	c.validate = dp.Scope{Lower: cut, Upper: 1}
@@ -75,7 +75,7 @@ func (c *pafs) price() (err error) {
 		return err
 	}
 	c.plan.add("select", dp.WholeScope,
-		fmt.Sprintf("private selection over sets of attributes drawn without looking at data, a secret number of trainings (mean %d), the winner released", meanRuns), c.event(c.models.noise))
+		fmt.Sprintf("private selection over sets of attributes drawn independently of the data; a secret number of training runs (mean %d); only the winner is released", meanRuns), c.event(c.models.noise))
 	return c.plan.priceAll()
 }
 
@@ -156,5 +156,5 @@ func (c *pafs) selectSet(ctx context.Context, permit *ledger.Permit, rows *intak
 }
 
 func (c *pafs) describe() description {
-	return c.described(fmt.Sprintf("private selection over sets of attributes; a secret number of trainings, mean %d", meanRuns))
+	return c.described(fmt.Sprintf("private selection over sets of attributes; a secret number of training runs, mean %d", meanRuns))
 }

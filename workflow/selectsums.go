@@ -105,7 +105,7 @@ func (c *classColumns) checkSignal(noise float64) error {
 	// deviations is the largest of m distances that are noise alone.
 	each := c.distanceNoise(noise)
 	if m := float64(len(c.columns)); !(each*math.Sqrt(2*math.Log(2*m)) <= 1) {
-		return usage(insteadOfNoise, "the noise exceeds the sums: do not select privately: noise of deviation %.3g on each of %d distances that are at most 1 (%.6g rows in a mean class)",
+		return usage(insteadOfNoise, "the noise exceeds the sums: do not select privately: noise of standard deviation %.3g on each of %d distances that are at most 1 (%.6g rows in a mean class)",
 			each, len(c.columns), c.meanClass())
 	}
 	return nil
@@ -131,7 +131,7 @@ func (c *classColumns) note(noise float64) string {
 	if c.need != feature.NeedClassSums {
 		return ""
 	}
-	return fmt.Sprintf("each distance has noise of deviation %.3g, more for small classes: differences below two deviations mean little", c.distanceNoise(noise))
+	return fmt.Sprintf("each distance has noise of standard deviation %.3g, more for small classes: differences below two standard deviations mean little", c.distanceNoise(noise))
 }
 
 // ranked asks for a whole ranking where attributes are counted, which have several numbers.

@@ -171,7 +171,7 @@ func (p *problem) notCovered(own []string) []string {
 	if by := p.Chosen; by != nil && by.Unpaid {
 		out = append(out, fmt.Sprintf("The choice of features: method %s used the rows of data set %s without charge.", by.Method, by.Dataset))
 	} else if by != nil && by.Entry != "" {
-		out = append(out, fmt.Sprintf("The choice of features: it is booked as entry %s of data set %s.", by.Entry, by.Dataset))
+		out = append(out, fmt.Sprintf("The choice of features: it is charged as entry %s of data set %s.", by.Entry, by.Dataset))
 	}
 	if p.Public {
 		out = append(out, "Numbers under “public benchmark”: they are exact, because the data set is declared public.")
@@ -299,7 +299,7 @@ func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report
 		if d.Of != "" {
 			what = "the rows of the test file resemble"
 		}
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%s the sensitive data set %q; %s says that they hold other units: %s", what, d.Other, d.By, d.Reason))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s the sensitive data set %q; %s declared that they contain other units: %s", what, d.Other, d.By, d.Reason))
 	}
 	s.Budget.Reconciled = reconciled(&view, receipt.ID)
 	for _, r := range s.Budget.Reconciled {

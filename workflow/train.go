@@ -250,7 +250,7 @@ func (n *training) uncovered() (all []string) {
 	}
 	if n.Extracted {
 		g := n.Layers.Layers[0].Graph
-		all = append(all, fmt.Sprintf("The extractor: the network in %s (SHA-256 %.16s…) is declared public (--extractor); nothing is known of the images that it was trained on.", g.File, g.SHA256))
+		all = append(all, fmt.Sprintf("The extractor: the network in %s (SHA-256 %.16s…) is declared public (--extractor); nothing is known about the images that it was trained on.", g.File, g.SHA256))
 	}
 	if n.PublicSet != nil {
 		all = append(all, n.PublicSet.taughtWords("examples"))

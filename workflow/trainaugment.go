@@ -33,7 +33,7 @@ func (a Augment) check() error {
 		return usage("--augment is for images; leave it out", "%v", err)
 	}
 	if a.Shift == 0 && !a.Flip {
-		return usage("give --shift or --flip", "variants that are all the same cost time and change nothing")
+		return usage("give --shift or --flip", "identical variants cost time and change nothing")
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (n *training) behindPrefix() (*nn.Net, error) {
 	}
 	if _, ok := n.whole.Released(); ok || n.whole.Centred() > 0 {
 		return nil, usage("leave out --augment, or take a network without a centre or dp_pca layer",
-			"%s waits for a release about what its front end makes of images: variants of pixels have none", n.Name)
+			"%s needs a release about the output of its front end, and there is none for variants of pixels", n.Name)
 	}
 	return n.whole, nil
 }

@@ -38,7 +38,7 @@ func (n *TrainInput) checkMechanism() error {
 	case n.Mechanism != "" && n.Mechanism != dpsgd && !on:
 		return usage("mechanisms: dp-sgd, banded", "unknown mechanism %q", n.Mechanism)
 	case n.Lots != "" && n.Lots != poisson && n.Lots != passes:
-		return usage("lots: poisson, passes", "unknown lots %q", n.Lots)
+		return usage("batches: poisson, passes", "unknown --lots %q", n.Lots)
 	case !on && n.Bands != 0:
 		return usage("add --mechanism banded", "--bands goes with mechanism banded")
 	case !on && n.Lots == passes:
@@ -50,7 +50,7 @@ func (n *TrainInput) checkMechanism() error {
 	case n.NonPrivate:
 		return usage("leave out --mechanism", "--non-private has no noise that bands could correlate")
 	case n.Clipping == gradient.Quantile:
-		return usage("use --clipping flat", "--clipping quantile has no banded noise: the noisy count of a step would need its own share of it")
+		return usage("use --clipping flat", "--clipping quantile does not work with banded noise: the noisy count of a step would need a share of its own")
 	case n.Bands == 0 && n.NoiseMultiplier > 0:
 		return usage("example: --bands 8", "--noise-multiplier with --mechanism banded needs --bands: they decide the price together")
 	}
@@ -85,7 +85,7 @@ func (n *training) band() error {
 	most := n.most()
 	if most < 2 || n.Bands > most {
 		return usage("lower --batch or --bands, or raise --epochs or --memory",
-			"lots of %d of about %.0f rows, %d steps and %d parameters leave room for %d bands, and banded noise needs %d", n.Batch, n.expectedRows(), n.steps, n.net.Parameters(), most, max(n.Bands, 2))
+			"lots of %d of about %.0f rows, %d steps and %d parameters leave memory for %d bands, and banded noise needs %d", n.Batch, n.expectedRows(), n.steps, n.net.Parameters(), most, max(n.Bands, 2))
 	}
 	n.setBands(max(n.Bands, 2))
 	return nil
@@ -140,7 +140,7 @@ func (n *training) chooseBands() {
 	}
 	n.bands = best
 	if n.beside >= 1 {
-		n.problem.warnings = append(n.problem.warnings, fmt.Sprintf("banded noise does not pay here: the iterates carry %.2f times the noise of DP-SGD on the same lots at this epsilon; leave out --mechanism, or lower --batch", n.beside))
+		n.problem.warnings = append(n.problem.warnings, fmt.Sprintf("banded noise does not help here: the iterates have %.2f times the noise of DP-SGD on the same batches at this epsilon; leave out --mechanism, or lower --batch", n.beside))
 	}
 }
 

@@ -25,7 +25,7 @@ func (n *TrainInput) checkChoices() error {
 	case !slices.Contains(optimizers, n.Optimizer):
 		return usage("optimizers: "+strings.Join(optimizers, ", "), "unknown optimizer %q", n.Optimizer)
 	case n.Optimizer == adadp && n.Mechanism == banded:
-		return usage("use --optimizer momentum", "optimizer adadp undoes steps, which noise that is correlated over the steps does not allow for")
+		return usage("use --optimizer momentum", "optimizer adadp undoes steps, which does not work with noise that is correlated over the steps")
 	case n.Clipping != gradient.Quantile && n.Quantile != 0:
 		return usage("add --clipping quantile", "--quantile goes with clipping quantile, not with %s", n.Clipping)
 	case n.Clipping == gradient.Quantile && !(n.Quantile > 0 && n.Quantile < 1):
@@ -37,7 +37,7 @@ func (n *TrainInput) checkChoices() error {
 	case n.Tolerance < 0 || math.IsNaN(n.Tolerance) || math.IsInf(n.Tolerance, 0):
 		return usage("leave it out for √(parameters/(2·steps))", "the tolerance must be a finite number above 0")
 	case n.Optimizer == adadp && n.Schedule != (optim.Schedule{}) && n.Schedule != (optim.Schedule{Shape: "constant"}):
-		return usage("leave out --schedule and --warmup", "optimizer adadp finds its step size from step to step")
+		return usage("leave out --schedule and --warmup", "optimizer adadp adapts its learning rate at every step")
 	}
 	return n.checkMechanism()
 }

@@ -31,9 +31,9 @@ func TestChoicesThatDoNotFit(t *testing.T) {
 		{"tolerance of another", func(in *TrainInput) { in.Tolerance = 1 }, "not with momentum", "--optimizer adadp"},
 		{"steps kept by another", func(in *TrainInput) { in.KeepAll = true }, "not with momentum", "--optimizer adadp"},
 		{"tolerance below 0", func(in *TrainInput) { in.Optimizer, in.Tolerance = "adadp", -1 }, "above 0", "leave it out"},
-		{"a schedule of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Shape: "cosine"} }, "step size from step to step", "--schedule"},
+		{"a schedule of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Shape: "cosine"} }, "learning rate at every step", "--schedule"},
 		{"unknown mechanism", func(in *TrainInput) { in.Mechanism = "ftrl" }, `unknown mechanism "ftrl"`, "banded"},
-		{"unknown lots", func(in *TrainInput) { in.Mechanism, in.Lots = "banded", "shuffled" }, `unknown lots "shuffled"`, "passes"},
+		{"unknown lots", func(in *TrainInput) { in.Mechanism, in.Lots = "banded", "shuffled" }, `unknown --lots "shuffled"`, "passes"},
 		{"bands of DP-SGD", func(in *TrainInput) { in.Bands = 4 }, "goes with mechanism banded", "--mechanism banded"},
 		{"passes of DP-SGD", func(in *TrainInput) { in.Lots = "passes" }, "Poisson lots", "--mechanism banded"},
 		{"one band", func(in *TrainInput) { in.Mechanism, in.Bands = "banded", 1 }, "[2, 256]", "dp-sgd"},
@@ -46,7 +46,7 @@ func TestChoicesThatDoNotFit(t *testing.T) {
 			in.Public, in.Schema.Public, in.NonPrivate, in.Epsilon, in.Mechanism = true, true, true, "", "banded"
 		}, "no noise that bands", "--mechanism"},
 		{"noise without bands", func(in *TrainInput) { in.Mechanism, in.NoiseMultiplier, in.Epsilon = "banded", 1, "" }, "decide the price together", "--bands"},
-		{"a warm-up of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Warmup: 0.1} }, "step size from step to step", "--warmup"},
+		{"a warm-up of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Warmup: 0.1} }, "learning rate at every step", "--warmup"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := trainInput(false)

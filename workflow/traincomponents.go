@@ -178,7 +178,7 @@ func (c *Components) warnings() []string {
 	case c == nil || c.Kept == c.Asked:
 		return nil
 	case c.Kept == 0:
-		return []string{fmt.Sprintf("none of %d principal components stands out of the noise of their release: the model can predict a constant only", c.Asked)}
+		return []string{fmt.Sprintf("none of %d principal components stands out from the noise of the release: the model can predict only a constant", c.Asked)}
 	}
-	return []string{fmt.Sprintf("%d of %d principal components stand out of the noise of their release; the others were left out", c.Kept, c.Asked)}
+	return []string{fmt.Sprintf("%d of %d principal components stand out from the noise of the release; the others were left out", c.Kept, c.Asked)}
 }

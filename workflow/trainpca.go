@@ -20,7 +20,7 @@ func (n *training) checkPublished() error {
 	case !n.Public:
 		return usage("use --front-end dp-pca:K, or dct:K", "principal components as published use rows without charge; they are for public data only")
 	case n.Test == HeldOut:
-		return usage("use a public data set with a test set", "components fitted on all images would have seen those held out")
+		return usage("use a public data set with a test set", "components fitted on all images would depend on the held-out images")
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (n *training) encodeTable() error {
 		return usage("see the schema's columns", "%v", err)
 	}
 	if n.encoding.Inputs() == 0 {
-		return usage("declare columns besides the target", "the schema has no column but the target, and a network needs inputs")
+		return usage("declare columns besides the target", "the schema has no column other than the target, and a network needs inputs")
 	}
 	n.Shape = nn.Shape{Height: 1, Width: 1, Channels: n.encoding.Inputs()}
 	return nil
@@ -64,7 +64,7 @@ func (n *training) checkTable() error {
 		return nil
 	}
 	if _, ok := n.whole.Released(); ok || n.whole.Centred() > 0 {
-		return usage("take a network without a centre or dp_pca layer", "%s waits for a release about dense inputs, and these are rows of a table", n.Name)
+		return usage("take a network without a centre or dp_pca layer", "%s needs a release about dense inputs, and these are rows of a table", n.Name)
 	}
 	if _, k := n.whole.Components(); k > 0 {
 		return usage("take a network without a pca layer", "principal components are offered for images, and these are rows of a table")

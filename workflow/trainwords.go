@@ -92,7 +92,7 @@ func (n *training) unsearchedWords() string {
 	if len(n.Rules) == 0 || n.NonPrivate {
 		return "none: the model was named"
 	}
-	const words = "none: rules decide from public facts"
+	const words = "none: the rules decide from public facts"
 	s, err := search.New(search.PS)
 	if err != nil {
 		return words
@@ -103,7 +103,7 @@ func (n *training) unsearchedWords() string {
 	}
 	q, err := s.Quote(j)
 	if err != nil {
-		return words + "; a private search over 20 trainings does not fit"
+		return words + "; a private search over 20 training runs does not fit"
 	}
-	return fmt.Sprintf("%s; a private search over 20 trainings would leave this one epsilon %s of %s", words, short(q.BaseEpsilon), short(p.target()))
+	return fmt.Sprintf("%s; a private search over 20 training runs would leave epsilon %s of %s for the released model", words, short(q.BaseEpsilon), short(p.target()))
 }

@@ -13,7 +13,7 @@ var _ = register(Kind{
 func (b *builder) centre(l Layer, info *LayerInfo) (op, error) {
 	switch {
 	case b.waits:
-		return nil, b.fault("", "it is the second one that waits for a release", "one of centre and dp_pca: leave the others out")
+		return nil, b.fault("", "only one of centre and dp_pca is allowed", "leave out the other layer")
 	case !b.hasUnitRows():
 		return nil, b.fault("", "its inputs need a public bound: rows of norm 1", "put normalize before it")
 	}

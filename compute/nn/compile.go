@@ -16,7 +16,7 @@ const maxNumbers = 1 << 28
 // parameter.
 func Compile(spec Spec, input Shape, outputs int) (*Net, error) {
 	if min(input.Height, input.Width, input.Channels) < 1 || tooMany(input.Height, input.Width, input.Channels) {
-		return nil, &LayerError{Key: "input", Reason: fmt.Sprintf("an input of %d×%d×%d has no use", input.Height, input.Width, input.Channels),
+		return nil, &LayerError{Key: "input", Reason: fmt.Sprintf("an input of %d×%d×%d is not possible", input.Height, input.Width, input.Channels),
 			Instead: "give height, width and channels, each at least 1"}
 	}
 	loss := spec.Loss.withDefaults()
@@ -142,7 +142,7 @@ func (b *builder) add(l Layer) error {
 func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 	k := kinds[l.Kind]
 	if k.Role == FrontEnd && b.net.trainable > 0 {
-		return nil, b.fault("", "it stands behind a trainable layer", "put it before the first trainable layer: it is a front end without a backward pass")
+		return nil, b.fault("", "it comes after a trainable layer", "put it before the first trainable layer: it is a front end without a backward pass")
 	}
 	if b.sequence && !k.overTime {
 		return nil, b.fault("", "it cannot be applied to a sequence of time steps", instead(b.shape))

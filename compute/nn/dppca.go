@@ -41,11 +41,11 @@ func (b *builder) releasedPCA(l Layer, info *LayerInfo) (op, error) {
 	unit := b.hasUnitRows()
 	switch {
 	case b.waits:
-		return nil, b.fault("", "another layer before it waits for a release", "one of centre and dp_pca: dp_pca can take off its own mean")
+		return nil, b.fault("", "only one of centre and dp_pca is allowed", "dp_pca can subtract its own mean")
 	case l.Coefficients < 1 || l.Coefficients > size:
 		return nil, b.fault("coefficients", fmt.Sprintf("coefficients must lie in 1 to %d, got %d", size, l.Coefficients), "tens are realistic")
 	case l.Mode != "" && l.Mode != "centred" && l.Mode != "uncentred":
-		return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write uncentred, or leave it out to take off a released mean")
+		return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write uncentred, or leave it out to subtract a released mean")
 	case bound == 0 && !unit:
 		return nil, b.fault("bound", "its inputs need a public bound on their norm", "put normalize before it, or give a bound")
 	case bound == 0:

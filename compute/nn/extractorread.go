@@ -180,7 +180,7 @@ func (r *extractorReader) node(n *onnx.ReadNode) error {
 	if n.Op == "Constant" {
 		c := n.Attributes["value"].Constant
 		if c == nil {
-			return fmt.Errorf("a constant that is no tensor")
+			return fmt.Errorf("a constant that is not a tensor")
 		}
 		r.Constants[out] = *c
 		return nil
@@ -237,7 +237,7 @@ func (r *extractorReader) floats(n *onnx.ReadNode, i int, what string) (onnx.Con
 	}
 	c, ok := r.Constants[n.Inputs[i]]
 	if !ok {
-		return c, fmt.Errorf("its %s is no constant", what)
+		return c, fmt.Errorf("its %s is not a constant", what)
 	}
 	return c, nil
 }
@@ -251,7 +251,7 @@ func (r *extractorReader) clip(n *onnx.ReadNode, x extracted, out string) error 
 		if i+1 < len(n.Inputs) && n.Inputs[i+1] != "" {
 			c, err := r.floats(n, i+1, name)
 			if err != nil || len(c.Floats) != 1 {
-				return fmt.Errorf("its %s is no single number", name)
+				return fmt.Errorf("its %s is not a single number", name)
 			}
 			bounds[i] = c.Floats[0]
 		}

@@ -228,7 +228,7 @@ func (b *builder) norm(l Layer, info *LayerInfo) (op, error) {
 		groups = s.d
 	}
 	if l.Kind != "layer_norm" && b.sequence || b.shape.Height*b.shape.Width*s.d/groups == 1 {
-		return nil, b.fault("", "one number has no deviation", "leave it out, or use layer_norm on more numbers")
+		return nil, b.fault("", "one number has no standard deviation", "leave it out, or use layer_norm on more numbers")
 	}
 	info.Parameters = 2 * s.d
 	if l.Trainable == TrainAll {

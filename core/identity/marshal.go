@@ -52,7 +52,7 @@ func Unmarshal(b []byte) (*Print, error) {
 	}
 	switch {
 	case d.failed:
-		return nil, fmt.Errorf("%w: it is cut short or damaged", ErrFormat)
+		return nil, fmt.Errorf("%w: it is truncated or damaged", ErrFormat)
 	case len(d.b) > 0:
 		return nil, fmt.Errorf("%w: it is followed by other bytes", ErrFormat)
 	case p.records.rows != p.Rows:

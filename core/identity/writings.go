@@ -130,7 +130,7 @@ func UnmarshalWritings(b []byte) (*Writings, error) {
 		w.items[at] = writing{binary.LittleEndian.Uint64(d.take(8)), binary.LittleEndian.Uint64(d.take(8))}
 	}
 	if d.failed || len(w.items) > sampledWritings {
-		return nil, fmt.Errorf("%w: it is cut short or damaged", ErrFormat)
+		return nil, fmt.Errorf("%w: it is truncated or damaged", ErrFormat)
 	}
 	return w, nil
 }

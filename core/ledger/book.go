@@ -42,7 +42,7 @@ func (l *Ledger) Book(ctx context.Context, b Booking) (id string, err error) {
 		return "", invalid("%v", err)
 	}
 	id = newID()
-	err = l.act(ctx, b.Dataset, "booking a foreign run", b.Reason, func(t *txn, s *state) error {
+	err = l.act(ctx, b.Dataset, "charging a run made outside pawl", b.Reason, func(t *txn, s *state) error {
 		if err := l.accountable(s, b.Event); err != nil {
 			return err
 		}

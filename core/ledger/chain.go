@@ -65,7 +65,7 @@ func (r *Record) check(dataset string, prev Head) error {
 	case r.Version != Version:
 		return newer(dataset, r.Seq, "its format is version %d, this is version %d", r.Version, Version)
 	case r.Prev != prev.Hash:
-		return broken(dataset, r.Seq, "it does not follow the record before it")
+		return broken(dataset, r.Seq, "it does not follow the previous record")
 	case r.Hash != r.Sum():
 		return broken(dataset, r.Seq, "its contents do not match its hash")
 	}

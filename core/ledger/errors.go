@@ -105,17 +105,17 @@ func (e *ExhaustedError) Hint() string {
 	case none && e.Analyst == "":
 		return less + "choose another kind of job: no budget at this delta admits this one"
 	case e.Analyst != "" && (none || e.Suffices == 0):
-		return less + fmt.Sprintf("let the data steward raise the share: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(e.Dataset), quote(e.Analyst))
+		return less + fmt.Sprintf("ask the data steward to raise the share: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(e.Dataset), quote(e.Analyst))
 	case e.Analyst != "":
-		share := fmt.Sprintf("pawl ledger grant %s --analyst %s --epsilon %v --reason WHY (the total that would do)", quote(e.Dataset), quote(e.Analyst), e.Suffices)
+		share := fmt.Sprintf("pawl ledger grant %s --analyst %s --epsilon %v --reason WHY (this total suffices)", quote(e.Dataset), quote(e.Analyst), e.Suffices)
 		if e.OfAll > 0 {
-			return less + "let the data steward raise the budget and then the share: " + raise + ", and " + share
+			return less + "ask the data steward to raise the budget and then the share: " + raise + ", and " + share
 		}
-		return less + "let the data steward raise the share: " + share
+		return less + "ask the data steward to raise the share: " + share
 	case e.Suffices > 0:
-		return less + "let the data steward raise the budget: " + raise + " (the total that would do)"
+		return less + "ask the data steward to raise the budget: " + raise + " (this total suffices)"
 	}
-	return less + fmt.Sprintf("let the data steward raise the budget: pawl ledger grant %s --epsilon E --reason WHY (E is the new total)", quote(e.Dataset))
+	return less + fmt.Sprintf("ask the data steward to raise the budget: pawl ledger grant %s --epsilon E --reason WHY (E is the new total)", quote(e.Dataset))
 }
 
 // Unwrap makes both errors.Is(err, ErrExhausted) and ErrRefused true.

@@ -44,7 +44,7 @@ type Located interface {
 
 // ErrContradicted: what stands at the ledger's address is not what this machine has seen
 // there. It comes with ErrRefused.
-var ErrContradicted = errors.New("the ledger is not as this machine has seen it")
+var ErrContradicted = errors.New("the ledger differs from what this machine has seen")
 
 // faultError is a fault of a log or its store, with what to do about it.
 type faultError struct {
@@ -87,5 +87,5 @@ func Missing(heads Heads) error {
 	if err != nil || known == "" {
 		return nil // what cannot be read warns when the ledger is opened
 	}
-	return contradicted("", "it was deleted or moved away: there is none at its address, where ledger %s was", known)
+	return contradicted("", "it was deleted or moved: there is none at its address, where ledger %s was", known)
 }

@@ -123,7 +123,7 @@ func (l *Ledger) Reconcile(ctx context.Context, r Reconcile) (out Reconciled, er
 			before, _, err = l.heads.Read(known)
 		}
 		if err != nil {
-			return out, fmt.Errorf("%w: what this machine has seen of the ledger cannot be read: %w", ErrStore, err)
+			return out, fmt.Errorf("%w: this machine's record of the ledger cannot be read: %w", ErrStore, err)
 		}
 	}
 	err = l.transact(ctx, true, func(t *txn) error {

@@ -72,11 +72,11 @@ func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 			}
 		}
 		if l.self.accepting && !same {
-			return contradicted("", "another ledger stands where that of the export was")
+			return contradicted("", "another ledger is at the address of the exported one")
 		}
 		for _, name := range names {
 			if !same && logs[name].scoped() {
-				return &RefusedError{Dataset: name, Reason: "its account has scopes, and they belong to the secret of the ledger that it comes from",
+				return &RefusedError{Dataset: name, Reason: "its account has scopes, which need the secret of the ledger it comes from",
 					Advice: "export with --with-secret and import into a new ledger: pawl ledger export --all --with-secret --output FILE"}
 			}
 			added, err := t.merge(logs[name])
@@ -173,7 +173,7 @@ func (t *txn) merge(g *importedLog) (added int, err error) {
 	n := min(len(own.hashes), len(g.records))
 	// Hashes chain: where the last common record agrees, all before it do.
 	if n > 0 && own.hashes[n-1] != g.records[n-1].Hash {
-		return 0, &RefusedError{Dataset: g.name, Reason: "this ledger holds another history of it",
+		return 0, &RefusedError{Dataset: g.name, Reason: "this ledger has a different history of it",
 			Advice: "import it into a new ledger: pawl ledger import FILE --ledger sqlite:PATH"}
 	}
 	for _, r := range g.records[n:] {
@@ -264,7 +264,7 @@ func readExport(r io.Reader) (header exportHeader, logs map[string]*importedLog,
 	}
 	for name, want := range header.Heads {
 		if got := logs[name].head; got != want || got.Seq == 0 {
-			return header, nil, fmt.Errorf("%w: data set %q: the export was cut: it holds %d of %d records", ErrBroken, name, got.Seq, want.Seq)
+			return header, nil, fmt.Errorf("%w: data set %q: the export is truncated: it has %d of %d records", ErrBroken, name, got.Seq, want.Seq)
 		}
 	}
 	return header, logs, nil

@@ -81,11 +81,11 @@ func (l *Ledger) look(ctx context.Context) error {
 	}
 	known, err := l.heads.Known()
 	if err == nil && known != "" && known != l.self.id && !l.self.accepting {
-		return contradicted("", "another ledger (%s) stands where ledger %s was", l.self.id, known)
+		return contradicted("", "another ledger (%s) is at the address of ledger %s", l.self.id, known)
 	}
 	seen, ok, readErr := l.heads.Read(l.self.id)
 	if err = errors.Join(err, readErr); err != nil {
-		l.warnOnce("what this machine has seen of the ledger cannot be read, so a ledger that was replaced or rolled back would not be noticed: %v", err)
+		l.warnOnce("this machine's record of the ledger cannot be read, so a replaced or rolled-back ledger would not be detected: %v", err)
 		return nil
 	}
 	if !ok && !l.self.warned {
@@ -94,7 +94,7 @@ func (l *Ledger) look(ctx context.Context) error {
 			return err
 		}
 		if len(names) > 0 {
-			l.warnOnce("this machine has not seen the ledger before, or its memory of it was deleted: missing records cannot be detected this time")
+			l.warnOnce("this machine has not seen the ledger before, or its record of it was deleted: missing records cannot be detected this time")
 		}
 	}
 	l.self.seen, l.self.at = seen, known
@@ -147,7 +147,7 @@ func (l *Ledger) remember(t *txn) {
 		keep = l.heads.Replace
 	}
 	if err := keep(l.self.id, seen); err != nil {
-		l.warnOnce("the head of the ledger cannot be stored on this machine, so a ledger that is replaced or rolled back will not be detected: %v", err)
+		l.warnOnce("the head of the ledger cannot be stored on this machine, so a replaced or rolled-back ledger will not be detected: %v", err)
 		return
 	}
 	if l.self.told == nil {
@@ -167,7 +167,7 @@ func (t *txn) same() error {
 		return err
 	}
 	if !hmac.Equal(secret, t.l.self.secret) {
-		return contradicted("", "another ledger was put in its place while it was open")
+		return contradicted("", "another ledger replaced it while it was open")
 	}
 	mark, err := t.Code("")
 	if err != nil {
@@ -178,7 +178,7 @@ func (t *txn) same() error {
 	case t.coded && !hmac.Equal(mark, code(secret, "", Head{})):
 		t.uncoded = "the mark of its authentication codes is wrong"
 	case !t.coded && t.l.self.seen.Codes:
-		t.uncoded = "its authentication codes were taken away"
+		t.uncoded = "its authentication codes were removed"
 	}
 	if t.uncoded != "" && !t.l.self.accepting {
 		return miscoded("", t.uncoded)
@@ -236,7 +236,7 @@ func (t *txn) vouch(s *state) error {
 		return err
 	}
 	if seen, ok := t.l.self.seen.Heads[s.name]; ok && !s.holds(seen) {
-		return contradicted(s.name, "record %d, which was here, is gone or is another one: it was deleted, or an older ledger was put in place", seen.Seq)
+		return contradicted(s.name, "record %d, which was here, is missing or different: it was deleted, or an older ledger was restored", seen.Seq)
 	}
 	return nil
 }
@@ -305,7 +305,7 @@ func (l *Ledger) ConfirmEntry(ctx context.Context, dataset, id string) error {
 			return err
 		}
 		if ours := l.states[dataset]; ours != nil && ours.known() && !s.holds(ours.head) {
-			return contradicted(s.name, "record %d, which this run has seen, is gone or is another one", ours.head.Seq)
+			return contradicted(s.name, "record %d, which this run has seen, is missing or different", ours.head.Seq)
 		}
 		if e := s.byID[id]; e == nil || e.state == Cancelled {
 			return contradicted(s.name, "entry %s, which paid for this run, is not in it", id)

@@ -18,5 +18,5 @@ func (a Amount) large() bool {
 
 func refuseLargeDelta(dataset string, delta Amount, advice string) error {
 	return &RefusedError{Dataset: dataset, Advice: advice,
-		Reason: fmt.Sprintf("delta %v is more than %s: a job may then publish more than one unit in a hundred whole; it should lie below 1/units", delta, MaxDelta)}
+		Reason: fmt.Sprintf("delta %v is more than %s: a job may then publish the whole data of more than one unit in a hundred; it should lie below 1/units", delta, MaxDelta)}
 }

@@ -313,9 +313,9 @@ func TestGrants(t *testing.T) {
 	l, _ := newLedger(t, ledgertest.Sum{})
 	must(t, l.Create(ctx, budget("d", "1")))
 	refused(t, l.Create(ctx, budget("d", "5")), "has a budget already", "pawl ledger grant d")
-	refused(t, l.Grant(ctx, "d", "0.999", "", "why"), "only raises", "")
-	refused(t, l.Grant(ctx, "d", "1.0", "", "why"), "only raises", "")
-	refused(t, l.Grant(ctx, "d", "2", "1e-7", "why"), "only raises", "")
+	refused(t, l.Grant(ctx, "d", "0.999", "", "why"), "can only raise", "")
+	refused(t, l.Grant(ctx, "d", "1.0", "", "why"), "can only raise", "")
+	refused(t, l.Grant(ctx, "d", "2", "1e-7", "why"), "can only raise", "")
 	if err := l.Grant(ctx, "d", "2", "", ""); !errors.Is(err, ledger.ErrInvalid) {
 		t.Errorf("a grant without a reason: %v", err)
 	}

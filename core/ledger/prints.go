@@ -151,8 +151,8 @@ func RefuseMatch(name string, m Match) error {
 		return &RefusedError{Dataset: name, Reason: fmt.Sprintf("its rows are those of the sensitive data set %q, in whatever format and order", m.Dataset),
 			Advice: fmt.Sprintf("use that name and its budget: --same-as %s, or dataset: %s in the schema; its steward can raise the budget: pawl ledger grant %s --epsilon E --reason WHY", quote(m.Dataset), m.Dataset, quote(m.Dataset))}
 	}
-	return &RefusedError{Dataset: name, Reason: fmt.Sprintf("it resembles the sensitive data set %q so much that both seem to hold the same units", m.Dataset),
-		Advice: fmt.Sprintf("if they are the same: --same-as %s, which charges that budget; if not: --different --reason WHY, which the ledger and every statement keep", quote(m.Dataset))}
+	return &RefusedError{Dataset: name, Reason: fmt.Sprintf("it resembles the sensitive data set %q so closely that both seem to contain the same units", m.Dataset),
+		Advice: fmt.Sprintf("if they are the same: --same-as %s, which charges that budget; if not: --different --reason WHY, which is recorded in the ledger and every statement", quote(m.Dataset))}
 }
 
 // recorded is identity.Kept.Recorded for the data set.
@@ -199,7 +199,7 @@ func (t *txn) written(s *state, w *identity.Writings) (string, error) {
 func (t *txn) differ(s *state, q Request) error {
 	for _, d := range q.Different {
 		if d.Other == "" {
-			return invalid("what is said to be different needs a name")
+			return invalid("--different needs the name of the other data set")
 		}
 		if err := checkReason("what is said to be different", d.Reason); err != nil {
 			return err

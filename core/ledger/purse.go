@@ -130,13 +130,13 @@ func (l *Ledger) admit(s *state, user string, e Assigned) (need, left float64, e
 	case s.public && !s.limited():
 		return 0, 0, nil
 	case s.budget == nil:
-		return 0, 0, &RefusedError{Dataset: s.name, Reason: "it is sensitive and has no budget", Advice: fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon E --delta D", quote(s.name))}
+		return 0, 0, &RefusedError{Dataset: s.name, Reason: "it is sensitive and has no budget", Advice: fmt.Sprintf("ask the data steward to grant one: pawl ledger create %s --epsilon E --delta D", quote(s.name))}
 	}
 	if len(s.shares) > 0 {
 		share := s.shares[user]
 		if share == nil {
 			return 0, 0, &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its budget is divided among analysts, and %s has no share", user),
-				Advice: fmt.Sprintf("the data steward grants one: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(s.name), quote(user))}
+				Advice: fmt.Sprintf("ask the data steward to grant one: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(s.name), quote(user))}
 		}
 		if need, left, err = l.admitTo(s, &share.purse, e); err != nil {
 			if refused := (*ExhaustedError)(nil); errors.As(err, &refused) {

@@ -231,12 +231,12 @@ func (s *state) matches(relation dp.Relation, unit string, rows int) error {
 	}
 	switch {
 	case s.relation.Valid() && relation != s.relation:
-		return refuse("its budget is stated under %v, the request under %v", s.relation, relation)
+		return refuse("its budget is stated under %v, the job under %v", s.relation, relation)
 	case s.unit != "" && unit != "" && unit != s.unit:
 		// A budget for patients does not cover rows: one patient may own many.
-		return refuse("its budget protects the unit %q, the request the unit %q", s.unit, unit)
+		return refuse("its budget protects the unit %q, the job the unit %q", s.unit, unit)
 	case s.rows != 0 && rows > s.rows:
-		return refuse("its budget holds for up to %d rows per unit, the request has up to %d", s.rows, rows)
+		return refuse("its budget covers up to %d rows per unit, the job has up to %d", s.rows, rows)
 	}
 	return nil
 }
@@ -257,7 +257,7 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 		}
 		if !s.digest.IsZero() && q.UnitColumn != s.column {
 			return &RefusedError{Dataset: s.name, Advice: "use the schema of the first use",
-				Reason: fmt.Sprintf("its first use distinguished units by %s, the request by %s", unitsBy(s.column), unitsBy(q.UnitColumn))}
+				Reason: fmt.Sprintf("its first use distinguished units by %s, the job by %s", unitsBy(s.column), unitsBy(q.UnitColumn))}
 		}
 	}
 	if err := t.checkPrints(s, q); err != nil {
@@ -291,12 +291,12 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 		return err
 	}
 	if !q.Updated && same && rewritten {
-		return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its rows are the same as before, but the identifiers in column %q are written differently, as 7 and 7.0: each spelling is a separate unit", s.column),
-			Advice: "write them as before; or go on with --updated, and the costs of either writing add up"}
+		return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its rows are the same as before, but the identifiers in column %q are written differently, such as 7 and 7.0: each spelling is a separate unit", s.column),
+			Advice: "write them as before; or continue with --updated; the costs under both spellings then add up"}
 	}
 	if !q.Updated && !same {
 		return &RefusedError{Dataset: s.name, Reason: "the file's bytes are not those that were registered",
-			Advice: fmt.Sprintf("if rows were appended or corrected, add --updated (the budget stays the same); other data need another name: pawl ledger create NAME --epsilon E --delta D (registered: pawl ledger show %s)", quote(s.name))}
+			Advice: fmt.Sprintf("if rows were appended or corrected, add --updated (the budget stays the same); different data need another name: pawl ledger create NAME --epsilon E --delta D (registered: pawl ledger show %s)", quote(s.name))}
 	}
 	return t.append(s, KindUpdateDigest, digestBody{Digest: digest})
 }
@@ -362,24 +362,24 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 			return false, fmt.Errorf("budget: %w", err)
 		}
 	}
-	create := fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), cmp.Or(q.Epsilon, "E"), cmp.Or(q.Delta, "D"))
+	create := fmt.Sprintf("ask the data steward to grant one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), cmp.Or(q.Epsilon, "E"), cmp.Or(q.Delta, "D"))
 	if len(s.reconciled) > 0 {
 		// What was spent is not known: the log was lost, and somebody went on without it.
-		return false, &RefusedError{Dataset: s.name, Reason: "its log was lost and reconciled, so its spending is unknown; nobody can grant himself a new budget", Advice: create, NoBudget: true}
+		return false, &RefusedError{Dataset: s.name, Reason: "its log was lost and reconciled, so its spending is unknown; users cannot grant themselves a new budget", Advice: create, NoBudget: true}
 	}
 	if !t.l.store.PerUser() {
-		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and on a team's ledger nobody can grant himself one", Advice: create, NoBudget: true}
+		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and on a team's ledger users cannot grant themselves one", Advice: create, NoBudget: true}
 	}
 	if _, _, err := parseBudget(q.Epsilon, q.Delta); err != nil {
 		return false, err
 	}
 	if most, _ := ParseAmount(MaxSelfGrant); asked.epsilon.Cmp(most) > 0 {
 		return false, &RefusedError{Dataset: s.name, Advice: create, NoBudget: true,
-			Reason: fmt.Sprintf("it has no budget, and epsilon %v is more than the %v that one may grant to oneself", asked.epsilon, most)}
+			Reason: fmt.Sprintf("it has no budget, and epsilon %v is more than the %v that users may grant themselves", asked.epsilon, most)}
 	}
 	if asked.delta.large() {
 		return false, &RefusedError{Dataset: s.name, Advice: create + " " + allowLargeDelta, NoBudget: true,
-			Reason: fmt.Sprintf("it has no budget, and delta %v is more than the %s that one may grant to oneself", asked.delta, MaxDelta)}
+			Reason: fmt.Sprintf("it has no budget, and delta %v is more than the %s that users may grant themselves", asked.delta, MaxDelta)}
 	}
 	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta, Filter: filterDoors})
 }

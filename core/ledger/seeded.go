@@ -56,7 +56,7 @@ func (s *state) clearSeeded(r *Record, b reasonBody) error {
 		c.Entries, c.Own = append(c.Entries, e.ID), c.Own || e.ranBy(r.User)
 	}
 	if len(c.Entries) == 0 {
-		return broken(s.name, r.Seq, "it clears seeded runs, and there are none")
+		return broken(s.name, r.Seq, "there are no seeded runs to clear")
 	}
 	s.cleared = append(s.cleared, c)
 	return nil

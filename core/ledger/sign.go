@@ -148,7 +148,7 @@ func ReadSignature(text []byte) (*Signature, error) {
 func (s *Signature) Check() error {
 	switch {
 	case len(s.Key) != ed25519.PublicKeySize || !ed25519.Verify(ed25519.PublicKey(s.Key), s.message(), s.Signature):
-		return fmt.Errorf("%w: the signature does not fit what it is said to sign, or was made with another key", ErrBroken)
+		return fmt.Errorf("%w: the signature does not match the signed record, or was made with another key", ErrBroken)
 	case s.Record.Version != Version:
 		return newer(s.Record.Dataset, s.Record.Seq, "its format is version %d, this is version %d", s.Record.Version, Version)
 	case s.Record.Sum() != s.Record.Hash:

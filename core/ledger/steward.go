@@ -91,7 +91,7 @@ func (l *Ledger) Renew(ctx context.Context, dataset, epsilon, delta, reason stri
 			return err
 		}
 		if d.large() && !s.budget.delta.large() {
-			return refuseLargeDelta(dataset, d, "keep the delta as it stands: leave out --delta")
+			return refuseLargeDelta(dataset, d, "to keep the present delta, leave out --delta")
 		}
 		becomes := s.budget.per
 		switch {
@@ -103,7 +103,7 @@ func (l *Ledger) Renew(ctx context.Context, dataset, epsilon, delta, reason stri
 		de, dd := e.Cmp(s.budget.epsilon), d.Cmp(s.budget.delta)
 		if de < 0 || dd < 0 || de == 0 && dd == 0 && becomes == s.budget.per {
 			return &RefusedError{Dataset: dataset,
-				Reason: fmt.Sprintf("a grant only raises a budget; it stands at epsilon %v, delta %v", s.budget.epsilon, s.budget.delta)}
+				Reason: fmt.Sprintf("a grant can only raise a budget; it is at epsilon %v, delta %v", s.budget.epsilon, s.budget.delta)}
 		}
 		kind := s.budget.kind
 		if len(s.entries) == 0 || s.budget.delta.IsZero() {
@@ -149,7 +149,7 @@ func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
 		}
 		if e.Cmp(s.budget.epsilon) > 0 || d.Cmp(s.budget.delta) > 0 {
 			return &RefusedError{Dataset: g.Dataset,
-				Reason: fmt.Sprintf("a share lies within the budget, epsilon %v and delta %v", s.budget.epsilon, s.budget.delta),
+				Reason: fmt.Sprintf("a share must be within the budget, epsilon %v and delta %v", s.budget.epsilon, s.budget.delta),
 				Advice: fmt.Sprintf("raise the budget first: pawl ledger grant %s --epsilon E --reason WHY", quote(g.Dataset))}
 		}
 		kind := s.budget.kind
@@ -172,7 +172,7 @@ func (l *Ledger) Unfreeze(ctx context.Context, dataset, reason string) error {
 }
 
 func (l *Ledger) setFrozen(ctx context.Context, dataset, reason string, kind Kind) error {
-	return l.act(ctx, dataset, "freezing a data set, or ending that,", reason, func(t *txn, s *state) error {
+	return l.act(ctx, dataset, "freezing or unfreezing a data set", reason, func(t *txn, s *state) error {
 		switch {
 		case kind == KindFreeze && s.frozen != nil:
 			return s.refuseFrozen()
@@ -185,7 +185,7 @@ func (l *Ledger) setFrozen(ctx context.Context, dataset, reason string, kind Kin
 
 func (s *state) refuseFrozen() error {
 	return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("it is frozen by %s since %s: %s", s.frozen.By, s.frozen.At, s.frozen.Reason),
-		Advice: fmt.Sprintf("its steward ends that: pawl ledger unfreeze %s --reason WHY", quote(s.name))}
+		Advice: fmt.Sprintf("its steward can unfreeze it: pawl ledger unfreeze %s --reason WHY", quote(s.name))}
 }
 
 // Approve books that somebody agrees to the release of what a committed entry
@@ -200,7 +200,7 @@ func (l *Ledger) Approve(ctx context.Context, dataset, id, reason string) error 
 			return &RefusedError{Dataset: dataset, Reason: "entry " + id + " " + fmt.Sprintf(format, args...)}
 		}
 		if e.state != Committed {
-			return refuse("is %s: only what a committed entry produced can be released", e.state)
+			return refuse("is %s: only the results of a committed entry can be released", e.state)
 		}
 		for _, a := range e.approvals {
 			if a.By == t.l.user {

@@ -99,7 +99,7 @@ func openArrow(src Source) (*File, error) {
 	}
 	schema := footer.indirect(at)
 	if at, ok := footer.field(schema, 0); ok && footer.u16(at) != 0 {
-		return nil, &Fault{Msg: "the numbers stand with their most significant byte first", Hint: "write it on a machine of the usual kind"}
+		return nil, &Fault{Msg: "the numbers are big-endian", Hint: "write it in little-endian order"}
 	}
 	w := &fieldWalk{f: footer}
 	if a.fields, err = w.fields(schema, 1, 0); err != nil {
@@ -170,7 +170,7 @@ func (w *fieldWalk) field(at int) (*arrowField, error) {
 		return nil, damaged("")
 	}
 	if f.kind == arrowUnion || f.kind == arrowRuns || f.kind >= len(arrowNames) {
-		name := "kind that is not known"
+		name := "unknown kind"
 		if f.kind < len(arrowNames) {
 			name = arrowNames[f.kind]
 		}

@@ -218,7 +218,7 @@ func guard(err *error, group *int) {
 }
 
 func damaged(column string) *Fault {
-	return &Fault{Column: column, Msg: "the file is damaged or was cut", Hint: "write it again, or copy it again from where it is whole"}
+	return &Fault{Column: column, Msg: "the file is damaged or truncated", Hint: "write it again, or copy it again from an intact original"}
 }
 
 // Chunk holds the cells of one column in a batch; one of its slices is filled.

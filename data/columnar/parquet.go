@@ -486,13 +486,13 @@ func (s *parquetScan) check(k chunk, leaf *leaf, i int) error {
 		return &Fault{Group: s.group, Column: name, Msg: "the column is encrypted", Hint: "write it without encryption"}
 	}
 	if k.outside {
-		return &Fault{Group: s.group, Column: name, Msg: "the column stands in another file", Hint: "write all columns to one file"}
+		return &Fault{Group: s.group, Column: name, Msg: "the column is in another file", Hint: "write all columns to one file"}
 	}
 	if k.start < 0 || k.length < 0 || k.start > s.file.size || k.length > s.file.size-k.start || k.physical != leaf.physical || k.values < 0 {
 		return s.damaged(i)
 	}
 	if _, ok := parquetCodecs[k.codec]; !ok {
-		names := map[int]string{3: "LZO", 5: "LZ4 in a form of its own"}
+		names := map[int]string{3: "LZO", 5: "a non-standard form of LZ4"}
 		if names[k.codec] == "" {
 			return s.damaged(i)
 		}

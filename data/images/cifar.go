@@ -54,7 +54,7 @@ func (set *Set) cifar(src Source) error {
 			return err
 		}
 		if int64(len(set.Bytes))+cifarRecord > MaxBytes {
-			return &FormatError{File: src.Name, Msg: "more images than pawl reads: 4 GiB in all"}
+			return &FormatError{File: src.Name, Msg: "more images than pawl reads: 4 GiB in total"}
 		}
 		at := len(set.Bytes)
 		set.Bytes = reserve(set.Bytes, 3*cifarPlane, maxInt)[:at+3*cifarPlane]

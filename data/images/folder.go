@@ -89,7 +89,7 @@ func list(name string, dir fs.FS, at string, folders bool) ([]string, error) {
 		if folders && !info.IsDir() || !folders && !isPNG {
 			msg := "not a PNG file"
 			if folders {
-				msg = "not a sub-folder: every image stands in the folder of its class"
+				msg = "not a sub-folder: every image must be in the folder of its class"
 			}
 			return nil, &FormatError{File: path.Join(name, where), Msg: msg, hint: "move it out of the folder"}
 		}
@@ -140,7 +140,7 @@ func (set *Set) addPNG(name string, dir fs.FS, file string) error {
 		return refuse("grey where the first image of the folder is in colour, or the other way round", "save all images as grey or all as RGB")
 	}
 	if int64(len(set.Bytes)+len(pixels)) > MaxBytes {
-		return refuse("more images than pawl reads: 4 GiB in all", "")
+		return refuse("more images than pawl reads: 4 GiB in total", "")
 	}
 	set.Bytes = append(set.Bytes, pixels...)
 	return nil
@@ -164,9 +164,9 @@ func flat(m image.Image) (pixels []uint8, channels int, err error) {
 		}
 		return pixels, 3, nil
 	case *image.Gray16, *image.RGBA64, *image.NRGBA64:
-		return nil, 0, errors.New("16 bits a channel; 8 are needed")
+		return nil, 0, errors.New("16 bits per channel; 8 are needed")
 	case *image.Paletted:
-		return nil, 0, errors.New("colours from a palette; grey or RGB is needed")
+		return nil, 0, errors.New("palette colours; grey or RGB is needed")
 	}
-	return nil, 0, errors.New("transparency; grey or RGB without it is needed")
+	return nil, 0, errors.New("transparency; grey or RGB without transparency is needed")
 }

@@ -114,8 +114,8 @@ func total(file string, count int64, shape [3]int64, bytesPerValue int64) (int, 
 			return 0, &FormatError{File: file, Msg: "a dimension is zero: the file holds no image"}
 		}
 	}
-	tooLarge := &FormatError{File: file, Msg: "the header claims more than pawl reads: 4 GiB in all, 16,384 pixels a side, 64 Mi values an image",
-		hint: "a damaged header says so too; else split the file"}
+	tooLarge := &FormatError{File: file, Msg: "the header states more than pawl reads: 4 GiB in total, 16,384 pixels per side, 64 Mi values per image",
+		hint: "check the header for damage, or split the file"}
 	size := int64(1)
 	for i, d := range shape {
 		if i < 2 && d > maxSide || d > maxSize/size {

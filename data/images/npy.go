@@ -33,7 +33,7 @@ func NPY(features, labels Source, classes []string) (*Set, error) {
 	case 4:
 		shape = [3]int64(h.shape[1:])
 	default:
-		return nil, &FormatError{File: s.name, Msg: fmt.Sprintf("an array of %d dimensions; features need 2, 3 or 4, the first of them the images", n)}
+		return nil, &FormatError{File: s.name, Msg: fmt.Sprintf("an array of %d dimensions; features need 2, 3 or 4, with images along the first", n)}
 	}
 	width := map[string]int64{"|u1": 1, "<f4": 4, "<f8": 8}[h.kind]
 	if width == 0 {

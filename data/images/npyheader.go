@@ -123,7 +123,7 @@ func parseNPYHeader(text string) (h npyHeader, err error) {
 	for !p.take("}") {
 		key, ok := p.quoted()
 		if !ok || seen[key] || !p.take(":") {
-			return h, errors.New("a name is missing or stands twice")
+			return h, errors.New("a name is missing or occurs twice")
 		}
 		seen[key] = true
 		switch key {

@@ -182,12 +182,12 @@ func (r *Released) propose(c *Column) Proposal {
 		p.Lower, p.Upper = roundOut(b)
 		p.HeavyTailed = b.HeavyTailed
 		if b.OnlyZero {
-			p.Remarks = append(p.Remarks, "nothing but 0 came out: set upper")
+			p.Remarks = append(p.Remarks, "only 0 was released: set upper")
 		}
 	case len(texts) > 0:
 		if p.Type, p.Categories = schema.Categorical, texts; len(texts) == 1 {
 			p.Answer = long(texts[0]) && booleans(texts)
-			p.Remarks = append(p.Remarks, "only "+quoted(texts[0])+" came out, of about "+shareOf(largest, r.present(c))+" of them")
+			p.Remarks = append(p.Remarks, "only "+quoted(texts[0])+" were released, of about "+shareOf(largest, r.present(c))+" of them")
 		}
 	}
 	return p

@@ -121,8 +121,8 @@ func unwritten(err error) error {
 	if why == nil {
 		why = err
 	}
-	return usage.New(fmt.Sprintf("a temporary file for rows that do not fit the memory cannot be written in %s: %v", os.TempDir(), why),
-		"TMPDIR names a folder on a disk with more room; GOMEMLIMIT says how much memory there is")
+	return usage.New(fmt.Sprintf("a temporary file for rows that do not fit into memory cannot be written in %s: %v", os.TempDir(), why),
+		"set TMPDIR to a folder on a disk with more space; GOMEMLIMIT limits the memory")
 }
 
 // Text is bytes as they were read from a stream, once and whole.

@@ -52,7 +52,7 @@ next:
 		for _, w := range dateWords {
 			if strings.HasPrefix(rest, w.word) {
 				if seen[w.word[0]] {
-					return "", fmt.Errorf("%s stands there twice", w.word[:1])
+					return "", fmt.Errorf("%s occurs twice", w.word[:1])
 				}
 				seen[w.word[0]] = true
 				out.WriteString(w.layout)
@@ -61,7 +61,7 @@ next:
 			}
 		}
 		if !strings.ContainsAny(rest[:1], "-/. :,TZ") {
-			return "", fmt.Errorf("%q is neither part of a date nor a sign", rest[:1])
+			return "", fmt.Errorf("%q is neither a part of a date nor a separator", rest[:1])
 		}
 		out.WriteByte(rest[0])
 		rest = rest[1:]
@@ -191,7 +191,7 @@ func (d *decoder) date(name, why string, by map[string]field) ([]Column, error) 
 	for _, key := range colKeys {
 		f, ok := by[key]
 		if ok && !slices.Contains([]string{"name", "match", "type", "why", "format", "parts", "origin", "lower", "upper", "missing"}, key) {
-			return nil, d.fault(f.where, name, key+" means nothing for type date", "remove the key or change the type")
+			return nil, d.fault(f.where, name, key+" does not apply to type date", "remove the key or change the type")
 		}
 	}
 	day := func(key string, into *time.Time) error {
@@ -210,7 +210,7 @@ func (d *decoder) date(name, why string, by map[string]field) ([]Column, error) 
 	}
 	for key, into := range map[string]*time.Time{"lower": &date.Lower, "upper": &date.Upper} {
 		if _, ok := by[key]; !ok {
-			return nil, d.fault(by["type"].where, name, key+" bound is missing", "state a date from what the column means, never the first or last date of the rows; "+dateHint)
+			return nil, d.fault(by["type"].where, name, key+" bound is missing", "state a date from the meaning of the column, never the first or last date of the rows; "+dateHint)
 		}
 		if err := day(key, into); err != nil {
 			return nil, err

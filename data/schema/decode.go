@@ -207,7 +207,7 @@ func (d *decoder) top(body ast.Node) (columns bool) {
 		yes, err := d.boolean(f)
 		if d.add(err); err == nil && !yes {
 			d.add(d.fault(f.where, "", "this schema was guessed from rows and is not public until reviewed",
-				"replace what came from rows by what is known without them, then set reviewed: true"))
+				"replace what came from rows with what is known without them, then set reviewed: true"))
 		}
 	}
 	s := d.schema
@@ -400,7 +400,7 @@ func (d *decoder) details(c *Column, by map[string]field) {
 			continue
 		}
 		if !hasType(allowed, c.Type) {
-			d.add(d.fault(f.where, c.Name, fmt.Sprintf("%s means nothing for type %s", key, c.Type), "remove the key or change the type"))
+			d.add(d.fault(f.where, c.Name, fmt.Sprintf("%s does not apply to type %s", key, c.Type), "remove the key or change the type"))
 			delete(by, key)
 		}
 	}
@@ -428,7 +428,7 @@ func (d *decoder) details(c *Column, by map[string]field) {
 	}
 }
 
-const boundHint = "state a round number from what the quantity means, never the smallest or largest value of the rows"
+const boundHint = "state a round number from the meaning of the quantity, never the smallest or largest value of the rows"
 
 func numeric(t Type) bool { return t == Numeric || t == Integer }
 
@@ -464,7 +464,7 @@ func (d *decoder) direction(f field) (int, error) {
 	s, err := d.text(f)
 	way := map[string]int{"increasing": 1, "decreasing": -1}[s]
 	if err == nil && way == 0 {
-		err = d.fault(position(f.value), d.column, "monotone must be increasing or decreasing", "leave the key out where predictions may rise and fall")
+		err = d.fault(position(f.value), d.column, "monotone must be increasing or decreasing", "leave the key out if predictions may rise and fall")
 	}
 	return way, err
 }

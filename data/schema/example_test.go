@@ -24,5 +24,5 @@ columns:
 	}
 	// Output:
 	// error: patients.yaml:8:5: column "weight": upper bound is missing
-	// hint: state a round number from what the quantity means, never the smallest or largest value of the rows
+	// hint: state a round number from the meaning of the quantity, never the smallest or largest value of the rows
 }

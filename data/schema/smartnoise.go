@@ -31,7 +31,7 @@ func FromSmartNoise(name string, data []byte) (table string, text []byte, notes 
 	case len(tables) == 0:
 		return fail("holds no table: SmartNoise metadata has collection, schema, table and columns, each with a type")
 	case len(tables) > 1:
-		return fail("holds %d tables, and a schema is of one: keep one of them in a copy of the file", len(tables))
+		return fail("holds %d tables, and a schema is for one table: keep one of them in a copy of the file", len(tables))
 	}
 	t := tables[0]
 	table = fmt.Sprint(t.Key)
@@ -46,7 +46,7 @@ func FromSmartNoise(name string, data []byte) (table string, text []byte, notes 
 	}
 	unit := ""
 	if m.unit == "" {
-		m.notes = append(m.notes, fmt.Sprintf("table %q says neither row_privacy: True nor which column is the private_id: the unit is blank; fill it in", table))
+		m.notes = append(m.notes, fmt.Sprintf("table %q has neither row_privacy: True nor a private_id column, so the unit is blank; fill it in", table))
 	} else {
 		unit = " " + quoteUnit(m.unit, m.maxRows)
 	}
@@ -176,7 +176,7 @@ func (m *metadata) number(name string, whole bool, v any) error {
 		}
 	}
 	if _, ok := property(v, "sensitivity"); ok {
-		m.notes = append(m.notes, fmt.Sprintf("column %q: its sensitivity is left out; bounds say it here", name))
+		m.notes = append(m.notes, fmt.Sprintf("column %q: its sensitivity is left out; here it follows from the bounds", name))
 	}
 	m.missing(v, true)
 	fmt.Fprintf(&m.columns, "    why: %s\n", quote(m.from))

@@ -63,7 +63,7 @@ func (d *decoder) unit(by map[string]field) error {
 	at := position(f.value)
 	if s.Column(word) >= 0 {
 		if word == "row" {
-			return d.fault(at, "", `unit "row" is both a word and a column`, "write {name: row} or {column: row, rows: N}")
+			return d.fault(at, "", `unit "row" is both a keyword and a column`, "write {name: row} or {column: row, rows: N}")
 		}
 		return d.unitColumn(f, word, word, perUnit, hasPer)
 	}
@@ -146,7 +146,7 @@ func (d *decoder) unitMapping(f field, perUnit field, hasPer bool) error {
 func (d *decoder) unitColumn(f field, name, column string, perUnit field, hasPer bool) error {
 	if !hasPer {
 		return d.fault(f.where, "", fmt.Sprintf("unit column %q needs the largest number of rows of one unit", column),
-			"add rows_per_unit: N; rows beyond N of one unit are dropped")
+			"add rows_per_unit: N; further rows of a unit are dropped")
 	}
 	n, err := d.rowsPerUnit(perUnit)
 	if err != nil {

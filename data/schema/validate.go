@@ -62,7 +62,7 @@ func (s *Schema) faults(broken map[int]bool) (all []error) {
 		case c.Name == "" || !printable(c.Name):
 			add(newFault(i, "name", "", fmt.Sprintf("the name of column %d must be printable text of 1 to 200 letters", i+1), ""))
 		case c.Match && (!strings.ContainsAny(source, "*?") || source == s.Unit.Column):
-			add(newFault(i, "match", c.Name, "a pattern holds * for any letters or ? for one, and names no unit", "a single column has a name:"))
+			add(newFault(i, "match", c.Name, "a pattern contains * (any letters) or ? (one letter), and cannot name the unit", "a single column has a name:"))
 		case seen[c.Name] || another && sources[source]:
 			add(newFault(i, "name", c.Name, "declared twice", ""))
 		default:
@@ -137,7 +137,7 @@ func (c *Column) validate(i int) error {
 func (c *Column) validateNumber(i int) error {
 	for _, s := range c.Signs {
 		if s == "" || !printable(s) || strings.ContainsAny(s, "0123456789.,+-") {
-			return newFault(i, "signs", c.Name, "a sign must be a text without digits, marks and signs of a number", `such as signs: ["$"] or ["%"]`)
+			return newFault(i, "signs", c.Name, "a sign must be a text without digits, decimal marks and signs of a number", `such as signs: ["$"] or ["%"]`)
 		}
 	}
 	if d := c.Date; d != nil && (d.layouts == nil || !slices.Contains(Parts, d.Part) || d.Column == "") {
@@ -188,14 +188,14 @@ func (c *Column) validateValues(i int) error {
 	case len(v) != 2 || v[0] == v[1]:
 		return newFault(i, "values", c.Name, "values must be two different texts: that of false, then that of true", `such as values: ["No", "Yes"]`)
 	case v[0] == "" || v[1] == "" || !printable(v[0]) || !printable(v[1]):
-		return newFault(i, "values", c.Name, "a value is not printable text", `empty cells are the business of the key "missing"`)
+		return newFault(i, "values", c.Name, "a value is not printable text", `empty cells are declared with the key "missing"`)
 	}
 	return c.validateMissing(i)
 }
 
 func (c *Column) validateCategories(i int) error {
 	if c.Monotone != 0 && !c.Ordered {
-		return newFault(i, "monotone", c.Name, "monotone is for numbers and ordered categories, and these categories have no order", "declare ordered: true if the list is in order, or leave the key out")
+		return newFault(i, "monotone", c.Name, "monotone needs a number or ordered categories, and these categories have no order", "declare ordered: true if the list is in order, or leave the key out")
 	}
 	if len(c.Categories) < 2 {
 		return newFault(i, "categories", c.Name, "categories must list at least two values",
@@ -205,7 +205,7 @@ func (c *Column) validateCategories(i int) error {
 	for _, k := range c.Categories {
 		switch {
 		case k == "":
-			return newFault(i, "categories", c.Name, "a category is empty", `empty cells are the business of the key "missing"`)
+			return newFault(i, "categories", c.Name, "a category is empty", `empty cells are declared with the key "missing"`)
 		case !utf8.ValidString(k) || strings.ContainsRune(k, 0):
 			return newFault(i, "categories", c.Name, "a category is not text", "")
 		case seen[k]:
@@ -224,7 +224,7 @@ func (c *Column) validateCategories(i int) error {
 		return newFault(i, "missing", c.Name, "missing must be refuse, unknown, or a declared category", hint)
 	}
 	if c.Missing == MissingUnknown && !math.IsNaN(c.level(string(MissingUnknown))) {
-		return newFault(i, "missing", c.Name, `the rule "unknown" and a level of that name cannot be distinguished`, "rename the level")
+		return newFault(i, "missing", c.Name, `the rule "unknown" and a level named "unknown" cannot be distinguished`, "rename the level")
 	}
 	return c.validateMissing(i)
 }

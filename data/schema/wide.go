@@ -54,7 +54,7 @@ func (s *Schema) SetBuckets(n int) {
 	}
 }
 
-var errWide = errors.New("a text or vector does not lie within its row as the schema declares it")
+var errWide = errors.New("a text or vector does not match the schema's declaration")
 
 // CheckWide holds what follows the cells of a row to the declaration, so that the
 // bound on a row's norm does not depend on who parsed it. The error says nothing of

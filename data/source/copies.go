@@ -414,7 +414,7 @@ func (p *Images) PublicBeside(ctx context.Context, l *ledger.Ledger, given strin
 		return err
 	}
 	for _, m := range matches {
-		return usage.New(fmt.Sprintf("%s: the ledger knows these images as the sensitive data set %q, or it resembles them closely, and %s", given, m.Dataset, why), advice)
+		return usage.New(fmt.Sprintf("%s: the ledger lists these images as the sensitive data set %q, or they resemble it closely, and %s", given, m.Dataset, why), advice)
 	}
 	for _, a := range p.Prints {
 		for _, b := range printed.Prints {

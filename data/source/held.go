@@ -74,7 +74,7 @@ func EffectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 	}
 	if s.Public && !public {
 		s.Warnings = append(s.Warnings,
-			"the schema says public, but the ledger lists the data set as sensitive, and that decides (to change it: pawl ledger declare-public)")
+			"the schema says public, but the ledger lists the data set as sensitive, and the ledger decides (to change it: pawl ledger declare-public)")
 	}
 	s.Public = public
 	epsilon, delta, limited, err := l.Limit(ctx, name)

@@ -156,7 +156,7 @@ func imageFile(path string) bool {
 	return string(start) == "\x93NUM" || string(start[:3]) == "\x00\x00\x08"
 }
 
-// DeclareRows reads what is public about the number of images: public, N or about-N. flag
+// DeclareRows reads how the number of images is declared: public, N or about-N. flag
 // is where the operator says it.
 func (p *Images) DeclareRows(flag, text string) error {
 	switch number, about := strings.CutPrefix(text, "about-"); {
@@ -178,7 +178,7 @@ func (p *Images) DeclareRows(flag, text string) error {
 }
 
 // PerImage is what a guarantee for images of one's own does not say.
-const PerImage = "the guarantee is for one image: a person with k images has it for each, and k times epsilon for all of them"
+const PerImage = "the guarantee is for one image: a person with k images has it for each of them, and k times epsilon for all of them"
 
 // Schema declares the label; the images lie beside it.
 func (p *Images) Schema() *schema.Schema {

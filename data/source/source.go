@@ -30,7 +30,7 @@ type Options struct {
 	// Schema is the file that declares a table; "" for images and built-in data.
 	Schema string
 	// Labels is a file of labels beside a file of images, Classes their names in order with
-	// commas between them, Rows what is public about the number of images: public, N or about-N.
+	// commas between them, Rows how the number of images is declared: public, N or about-N.
 	Labels, Classes, Rows string
 	// Test is a file of public test rows for a table, "" for none.
 	Test string

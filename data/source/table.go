@@ -113,7 +113,7 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 		name = table.BaseName(data)
 	}
 	if name == "" {
-		return nil, usage.New(shown+" has no name under which it could be budgeted", "name the data set in the schema: dataset: NAME")
+		return nil, usage.New(shown+" has no name for its budget", "name the data set in the schema: dataset: NAME")
 	}
 	content, err := table.Read(data)
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) 
 		return nil, err
 	}
 	if d := s.Schema.Rows; s.Far != nil && d.Kind == schema.RowsAbout && farRows(int64(b.Len()), d.N) {
-		s.Far(fmt.Sprintf("the file does not have about %d rows: more than twice as many, or fewer than half; correct \"rows\" in the schema from what is public, since noise and rules follow from it (this note depends on the rows: it is for you alone)", d.N))
+		s.Far(fmt.Sprintf("the file does not have about %d rows: more than twice as many, or fewer than half; correct \"rows\" in the schema from what is public, since noise and rules follow from it (this note depends on the rows: it is only for you)", d.N))
 	}
 	b.Print(s.Prints...)
 	return b.Seal(), nil

@@ -82,7 +82,7 @@ func (src *Table) TaughtBy(ctx context.Context, l *ledger.Ledger, t *Teacher) er
 		return err
 	}
 	for _, m := range matches {
-		return usage.New(fmt.Sprintf("--public %s: the ledger knows these rows as the sensitive data set %q, or it resembles them closely, and %s", t.Path, m.Dataset, taughtWithout), otherTeacher)
+		return usage.New(fmt.Sprintf("--public %s: the ledger lists these rows as the sensitive data set %q, or they resemble it closely, and %s", t.Path, m.Dataset, taughtWithout), otherTeacher)
 	}
 	for _, a := range src.Prints {
 		for _, b := range t.prints {

@@ -43,7 +43,7 @@ func unpack(name, inner string, content []byte) (reader.Part, error) {
 	case bytes.HasPrefix(content, oleMagic):
 		return reader.Part{}, usage.New(name+": a workbook with a password, or of an old format (.xls)", "save it as .xlsx without a password, or the sheet as CSV")
 	case inner != "":
-		return reader.Part{}, usage.New(fmt.Sprintf("%s: neither a zip archive nor a workbook: it has no part %q", name, inner), "name the file alone")
+		return reader.Part{}, usage.New(fmt.Sprintf("%s: neither a zip archive nor a workbook: it has no part %q", name, inner), "leave out the part after #")
 	}
 	plain, err := expand(name, content)
 	if err != nil {
@@ -153,7 +153,7 @@ func member(name, inner string, content []byte) (reader.Part, error) {
 	}
 	r, err := f.Open()
 	if errors.Is(err, zip.ErrAlgorithm) {
-		return reader.Part{}, usage.New(fmt.Sprintf("%s: packed by a method that cannot be read (%d)", name, f.Method), "pack it again with the usual one, or give the plain file")
+		return reader.Part{}, usage.New(fmt.Sprintf("%s: packed by an unsupported method (%d)", name, f.Method), "pack it again with the usual method, or give the plain file")
 	}
 	if err != nil {
 		return reader.Part{}, damaged(name, "zip")

@@ -30,7 +30,7 @@ func (d *database) postgres(ctx context.Context, columnsOnly bool) (*reader.Rows
 		return nil, d.refuse("example: postgres://USER@HOST:PORT/DATABASE?table=visits", "the address cannot be read")
 	}
 	if !postgres.Encrypt(config) {
-		return nil, d.refuse("add sslmode=verify-full (or require) to the address", "the server is on another machine, and rows do not travel without TLS")
+		return nil, d.refuse("add sslmode=verify-full (or require) to the address", "the server is on another machine, and rows are not sent without TLS")
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = 10 * time.Second
@@ -44,7 +44,7 @@ func (d *database) postgres(ctx context.Context, columnsOnly bool) (*reader.Rows
 		}
 		hint := "correct the host and the port of the address, or start the server"
 		if errors.As(err, new(*pgconn.PgError)) {
-			hint = "the password may stand in PGPASSWORD or ~/.pgpass instead of the address"
+			hint = "the password may be in PGPASSWORD or ~/.pgpass instead of the address"
 		}
 		return nil, d.refuse(hint, "%s", text)
 	}
@@ -181,7 +181,7 @@ func (d *database) failed(err error) error {
 	}
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
-		return d.refuse("its own words may quote a cell and are not shown here: try the query in psql", "the server ended the query (SQLSTATE %s)", refused.Code)
+		return d.refuse("its message may quote a cell and is not shown: try the query in psql", "the server ended the query (SQLSTATE %s)", refused.Code)
 	}
 	return d.refuse("try again", "the connection broke while rows were read")
 }

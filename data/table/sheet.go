@@ -249,7 +249,7 @@ func (s *sheetReader) read(book *excelize.File, sheet string) error {
 		}
 		switch {
 		case blank > 0:
-			return s.refuse("remove it, and what stands below the table", "row %d is blank, and rows follow", blank)
+			return s.refuse("remove it, and anything below the table", "row %d is blank, and rows follow", blank)
 		case len(cells) > len(columns):
 			column, _ := excelize.ColumnNumberToName(len(cells))
 			return s.refuse("name the column in the header, or empty the cell", "row %d has a cell in column %s, which has no name", at, column)
@@ -275,7 +275,7 @@ func (s *sheetReader) read(book *excelize.File, sheet string) error {
 
 // header takes the first line that is not blank as names.
 func (s *sheetReader) header(row int, cells []string) (columns []columnar.Column, err error) {
-	const advice = "a table has one header line with a name for every column, and rows beneath it: remove titles and further header lines"
+	const advice = "a table has one header line with a name for every column, and rows below it: remove titles and further header lines"
 	seen := map[string]bool{}
 	for i, name := range cells {
 		column, err := excelize.ColumnNumberToName(i + 1)
@@ -285,7 +285,7 @@ func (s *sheetReader) header(row int, cells []string) (columns []columnar.Column
 		case name == "":
 			return nil, s.refuse(advice, "row %d is taken as the header, and column %s has no name", row, column)
 		case seen[name]:
-			return nil, s.refuse(advice, "row %d is taken as the header, and column %s has the name of another", row, column)
+			return nil, s.refuse(advice, "row %d is taken as the header, and column %s repeats the name of another column", row, column)
 		}
 		seen[name] = true
 		columns = append(columns, columnar.Column{Name: name, Kind: columnar.Text})

@@ -147,5 +147,5 @@ func (d *database) failedFile(err error, running bool) error {
 		text, _, _ = strings.Cut(text, " (1)")
 		return d.refuse("try the query in the sqlite3 shell", "%s", text)
 	}
-	return d.refuse("its own words may quote a cell and are not shown here: try the query in the sqlite3 shell", "SQLite ended the query (code %d)", code(err))
+	return d.refuse("its message may quote a cell and is not shown: try the query in the sqlite3 shell", "SQLite ended the query (code %d)", code(err))
 }

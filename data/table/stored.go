@@ -81,7 +81,7 @@ func (d *onDisk) same(sum []byte) error {
 		d.sum = sum
 	}
 	if !bytes.Equal(d.sum, sum) {
-		return usage.New(d.path+": the file changed while it was being read", "run the command again when nothing writes to the file")
+		return usage.New(d.path+": the file changed while it was being read", "run the command again when no program is writing to the file")
 	}
 	return nil
 }

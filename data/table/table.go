@@ -194,7 +194,7 @@ func Unchanged(path string, before os.FileInfo) error {
 	}
 	after, err := os.Stat(path)
 	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
-		return usage.New(path+": the file changed while it was being read", "run the command again when nothing writes to the file")
+		return usage.New(path+": the file changed while it was being read", "run the command again when no program is writing to the file")
 	}
 	return nil
 }

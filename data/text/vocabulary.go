@@ -65,11 +65,11 @@ func ReadVocabulary(r io.Reader, unknown Unknown) (*Vocabulary, error) {
 		case !utf8.ValidString(word):
 			return nil, fault("not UTF-8 text")
 		case word == "":
-			return nil, fault("an empty line, where a token belongs")
+			return nil, fault("an empty line instead of a token")
 		case len(tokens) != 1:
-			return nil, fault(fmt.Sprintf("not one token: texts are cut into words, runs of digits and single signs, and this line is cut into %d", len(tokens)))
+			return nil, fault(fmt.Sprintf("not one token: texts are split into words, runs of digits and single symbols, and this line is split into %d", len(tokens)))
 		case tokens[0] != word:
-			return nil, fault("not as tokens are written: in small letters, digits as 0")
+			return nil, fault("not written like a token: use small letters, and 0 for every digit")
 		case twice:
 			return nil, fault("the token is listed twice")
 		case len(v.words) == mostWords:

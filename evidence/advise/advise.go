@@ -208,7 +208,7 @@ func attributesRule(f Facts) Rule {
 // NoSearchRule is the reason why no hyperparameters are searched by default.
 func NoSearchRule(r float64) Rule {
 	if r >= kindsFrom {
-		return by(ruleNoSearch, "", fmt.Sprintf("r = %.3g bears a choice between kinds of model, for the time of several trainings: --preset thorough", r))
+		return by(ruleNoSearch, "", fmt.Sprintf("r = %.3g allows a choice between kinds of model, which takes the time of several training runs: --preset thorough", r))
 	}
 	return by(ruleNoSearch, "", fmt.Sprintf("r = %.3g; a private search of 8 candidates multiplies the noise by 1.6 to 2.9", r))
 }
@@ -221,7 +221,7 @@ func SearchRule(f Facts) (Rule, bool) {
 	if f.Preset != Thorough || f.Task != model.Classification || f.Learner != "" || !(r >= kindsFrom) || f.additive(r) {
 		return Rule{}, false
 	}
-	return by(ruleSearch, "", fmt.Sprintf("r = %.3g: the noise of a smaller share still lets kinds of model be told apart", r)), true
+	return by(ruleSearch, "", fmt.Sprintf("r = %.3g: even with the noise of a smaller share, kinds of model can be distinguished", r)), true
 }
 
 // BesideSearch are the rules of a recipe without the one against searching.
@@ -263,12 +263,12 @@ func lotRate(f Facts) float64 { return learn.LotRate(f.Rows, f.NoiseMultiplier) 
 func LotsRule(c Recipe) Rule {
 	rule := Rule{
 		Rule:     fmt.Sprintf("Poisson lots: every row joins a step with probability %.3g", c.SamplingRate),
-		Because:  "full-batch steps over so many rows do not fit the time of the preset",
-		Evidence: "sampling changes the noise by its own account and nothing else",
+		Because:  "full-batch steps over so many rows take longer than the preset allows",
+		Evidence: "sampling only changes the noise, as its own accounting says",
 		Changes:  "--preset thorough",
 	}
 	if c.Learner == Additive {
-		rule.Because = "the noise of each of many steps is so large that a lot costs what all rows do, for a part of the time"
+		rule.Because = "the noise of each of many steps is so large that a batch costs as much epsilon as all rows, in a fraction of the time"
 		rule.Changes = "fewer rows"
 	}
 	return rule
@@ -295,7 +295,7 @@ func binary(f Facts, r float64) Recipe {
 	c.steps(f, movement, 80, 20, 400, 12)
 	c.Rules = append(c.Rules, by(ruleBinary,
 		fmt.Sprintf("logistic model by %d noisy gradient steps, clipping norm %.3g", c.Steps, c.ClippingNorm),
-		fmt.Sprintf("r = %.4g; a small clipping norm lowers the sensitivity and shrinks a hopeless model towards the majority by itself", r),
+		fmt.Sprintf("r = %.4g; a small clipping norm lowers the sensitivity and pulls a hopeless model towards the majority class", r),
 	), enc, attributesRule(f), NoSearchRule(r))
 	c.Rules = append(c.Rules, wide...)
 	if r < low {

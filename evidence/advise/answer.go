@@ -131,14 +131,14 @@ func ForTable(q Question, r Recipe) *Answer {
 		}
 		c.Optimizer = fmt.Sprintf("gradient descent on all rows, %d noisy steps, momentum %g, learning rate %.3g, clipping norm %.3g, mean of the last half of the steps", r.Steps, r.Momentum, r.LearningRate, r.ClippingNorm)
 		if r.SamplingRate < 1 {
-			c.Optimizer += fmt.Sprintf("; each row joins a step with chance %.2g", r.SamplingRate)
+			c.Optimizer += fmt.Sprintf("; each row joins a step with probability %.2g", r.SamplingRate)
 		}
 		c.Tuning = "none: steps, rate and clipping norm follow from r"
 	case Additive:
 		c.Encoding = fmt.Sprintf("numeric columns as %d cells, weighed by their released marginals", r.Encoding.Bins)
 		c.Optimizer = "gradient descent on all rows, twice where pairs are looked for, momentum 0.9, mean of the last half of the steps"
 		if r.SamplingRate < 1 {
-			c.Optimizer += fmt.Sprintf("; each row joins a step with chance %.2g", r.SamplingRate)
+			c.Optimizer += fmt.Sprintf("; each row joins a step with probability %.2g", r.SamplingRate)
 		}
 		c.Tuning = "none: steps, rate and clipping norm follow from r and the rows"
 	case Majority, Mean:
@@ -170,7 +170,7 @@ func ForImages(q Question, r ImageRecipe) *Answer {
 	a.Advice = Choice{
 		Entry: r.Model, Useful: r.Useful, Features: features, Encoding: "rows of one norm; of scattering features the mean is released and taken off",
 		Model: a.said(ruleScatter, rulePixels, ruleFeatures), Optimizer: "DP-SGD with momentum 0.9, " + a.said(ruleLots) + ", mean of the last quarter of the steps",
-		Tuning: "none: the step size follows from the noise (lr·C = κB/(σ√T·R))",
+		Tuning: "none: the learning rate follows from the noise (lr·C = κB/(σ√T·R))",
 	}
 	if r.Model != scatterLinear && r.Model != scatterMirror {
 		a.Advice.Encoding = "rows of one norm"
@@ -198,7 +198,7 @@ func (a *Answer) searching() {
 	case !c.Useful || a.Facts.Delta == 0:
 		c.Search = "none: there is nothing to choose between"
 	case a.Facts.network():
-		c.Search = "none: a linear model by a data-free step leaves little to find; a private search halves what is left for training, or worse (pawl plan search shows its price)"
+		c.Search = "none: a linear model with a data-free learning rate leaves little to find; a private search halves what is left for training, or worse (pawl plan search shows its price)"
 	case r < searchFrom:
 		c.Search = fmt.Sprintf("does not pay: r = %.3g is below %d", r, searchFrom)
 	default:
@@ -317,9 +317,9 @@ func (a *Answer) evidence() *Answer {
 		return 0
 	})
 	e, c := &a.Expect, &a.Confidence
-	e.Unit, e.Cells, c.Cells = "% of rows that are right", []NearestCell{}, []Judgement{}
+	e.Unit, e.Cells, c.Cells = "% of rows predicted correctly", []NearestCell{}, []Judgement{}
 	if q.Task == "regression" {
-		e.Unit = "% of the mean predictor's absolute error that the model takes away"
+		e.Unit = "% of the mean predictor's absolute error that the model removes"
 	}
 	sets := map[string]bool{}
 	for i, cell := range cells {

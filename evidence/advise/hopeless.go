@@ -55,7 +55,7 @@ var stops = []Guideline{
 	},
 	{
 		Name:      stopColumns,
-		When:      "the schema uses no column but the target",
+		When:      "the schema uses no column other than the target",
 		Advice:    "stop: only a constant can be predicted",
 		Published: nothingPublished,
 		Measured:  "nothing to measure: there is nothing to predict from",
@@ -64,10 +64,10 @@ var stops = []Guideline{
 	{
 		Name:      stopStep,
 		When:      fmt.Sprintf("a learning rate below %g or above %g times the rule's, or a clipping norm below %g or above %g", shortStep, longStep, leastNorm, mostNorm),
-		Advice:    "stop: the steps cannot train",
+		Advice:    "stop: these steps cannot train a model",
 		Published: "Mohapatra et al., Figs. 8–11: what decides is the effective step, and good ones lie within a factor of ten",
-		Measured:  "one step size for all, a tenth and a hundredth of the best, costs networks of images 20 to 46 points",
-		Changes:   "leave the number out: the rule's follows from the noise",
+		Measured:  "one learning rate for all, a tenth or a hundredth of the best, costs networks of images 20 to 46 points",
+		Changes:   "leave the flag out: the rule's value follows from the noise",
 	},
 }
 

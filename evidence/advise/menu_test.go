@@ -100,7 +100,7 @@ func TestMeasuredTable(t *testing.T) {
 	for _, c := range m {
 		key := c.Data + " " + plain(c.Epsilon) + " " + c.Entry
 		if seen[key] {
-			t.Errorf("%s stands there twice", key)
+			t.Errorf("%s occurs twice", key)
 		}
 		seen[key] = true
 		if c.Rows < 1 || !(c.Epsilon > 0) || !(c.Ratio > 0) || c.Tested < 1 || !strings.Contains(c.Command, c.Data) {

@@ -194,7 +194,7 @@ var forData = []Guideline{
 	{
 		Name:      ruleBinary,
 		When:      fmt.Sprintf("a table or texts, two classes, r from %d", hopeless),
-		Advice:    "logistic regression by noisy full-batch gradient descent: momentum 0.9, a small clipping norm, the average of the last half of the steps, step sizes from r",
+		Advice:    "logistic regression by noisy full-batch gradient descent: momentum 0.9, a small clipping norm, the average of the last half of the steps, learning rates from r",
 		Published: "Bao, Bauer and Bindschaedler, Sec. V and Fig. 8: simpler models win at small ε (MNIST, logistic against CNN up to ε 0.25–0.5); Mohapatra et al., Figs. 8–11: momentum with the effective step is as good as a tuned grid",
 		Measured:  "within 0.5 points of the best of 12 settings on Adult, and 0.1 to 1.1 on three dense tasks that were not used to set the constants",
 		Changes:   "more rows or a larger epsilon (r grows with both)",
@@ -226,7 +226,7 @@ var forData = []Guideline{
 	{
 		Name:      rulePublicRows,
 		When:      "a table or texts, and public rows of the same columns (--public)",
-		Advice:    fmt.Sprintf("train on the public rows first, without noise, and go on from there: by r/(%d·public rows) of the usual movement, %g to 1 of it", taughtBy, leastTaught),
+		Advice:    fmt.Sprintf("train on the public rows first, without noise, and continue from there: by r/(%d·public rows) of the usual movement, %g to 1 of it", taughtBy, leastTaught),
 		Published: nothingPublished,
 		Measured:  "a tenth of the training rows public, means of 5 runs, with and without them at ε 0.1/1/5: SMS spam 96.4/98.0/98.7 and 88.7/97.9/98.7 %; AUROC of bank marketing .885/.894/.906 and .846/.893/.905; R² of kc_house prices .770/.843/.882 and .568/.843/.880; 3 % of Adult's 84.7/86.3/86.7 and 84.6/86.3/86.7 %",
 		Changes:   "no public rows; more rows or a larger epsilon: from r of twice the public rows there is little to gain",
@@ -362,7 +362,7 @@ var forData = []Guideline{
 	{
 		Name:      ruleTaught,
 		When:      "public images of the same size and classes are named (--public)",
-		Advice:    "train on them first, without noise, and go on from there",
+		Advice:    "train on them first, without noise, and continue from there",
 		Published: "Tramèr and Boneh, 2021: public data buy more than any model without them",
 		Measured:  "10,000 images of Fashion-MNIST after 1,000 others as public ones, two runs: 69.2 against 62.7 % at ε 0.1, 85.4 against 85.1 % at ε 1",
 		Changes:   "public images that look different: leave out --public",
@@ -370,7 +370,7 @@ var forData = []Guideline{
 	{
 		Name:      ruleLots,
 		When:      fmt.Sprintf("images or features: 10 epochs up to ε %g, 20 up to %g, 40 up to %g, 60 above", fewEpochsTo, someEpochsTo, float64(manyEpochsTo)),
-		Advice:    "DP-SGD with momentum 0.9 on Poisson lots of 4,096, the step size by a data-free rule",
+		Advice:    "DP-SGD with momentum 0.9 on Poisson lots of 4,096, the learning rate by a data-free rule",
 		Published: "Tramèr and Boneh, 2021: lots of 4,096 to 8,192; De et al., 2022: larger lots are better at a fixed ε",
 		Measured:  "MNIST: equal accuracy from 10 epochs at ε 0.34, 20 at 1.09 and 40 at 2.93; 81.3 % on MobileNet features from 30 and from 60",
 		Changes:   "--preset quick or thorough",
@@ -421,7 +421,7 @@ var forAll = []Guideline{
 	{
 		Name:      ruleAfterTraining,
 		When:      "always",
-		Advice:    "score once, on held-out rows; audit what is released (pawl audit), and print the majority's score next to the model's",
+		Advice:    "score once, on held-out rows; audit what is released (pawl audit), and print the majority class's score next to the model's",
 		Published: "Bao, Bauer and Bindschaedler report accuracy on test rows without paying for it",
 		Measured:  "a score on held-out rows adds no cost to training: its scope is disjoint",
 		Changes:   "a public test file: its score is exact",

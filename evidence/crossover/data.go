@@ -176,7 +176,7 @@ func (d *Data) Check(s Spec, delta string) error {
 	if d.Images == nil {
 		return d.checkTable(s, delta)
 	}
-	const hint = "words for images: a network, logistic, linear, features:scatter, rwt, as-drawn, an optimizer, lr=, clip=, batch=, epochs="
+	const hint = "terms for images: a network, logistic, linear, features:scatter, rwt, as-drawn, an optimizer, lr=, clip=, batch=, epochs="
 	for _, c := range []struct {
 		given bool
 		word  string
@@ -193,7 +193,7 @@ func (d *Data) Check(s Spec, delta string) error {
 }
 
 func (d *Data) checkTable(s Spec, delta string) error {
-	const hint = "words for tables: logistic, linear, model:NAME, features:, columns:, encoding:, stw, lr=, clip=, and fully connected networks such as fcn-64"
+	const hint = "terms for tables: logistic, linear, model:NAME, features:, columns:, encoding:, stw, lr=, clip=, and fully connected networks such as fcn-64"
 	if s.Scatter {
 		return usage(hint, "%s: features:scatter is for images, and %s is a table", s.Text, d.Name)
 	}
@@ -219,7 +219,7 @@ func (d *Data) checkTable(s Spec, delta string) error {
 		}
 	}
 	if s.Standard && (s.LearningRate > 0 || s.ClippingNorm > 0) {
-		return usage("leave them out", "%s: stw chooses step size and clipping norm itself", s.Text)
+		return usage("leave them out", "%s: stw chooses learning rate and clipping norm itself", s.Text)
 	}
 	if learner := s.learner(); (s.LearningRate > 0 || s.ClippingNorm > 0) && learner != "" && learner != advise.Descent {
 		return usage("leave them out", "%s: lr= and clip= are those of the linear model", s.Text)
@@ -293,7 +293,7 @@ func (s Spec) find() (spec zoo.Spec, err error) {
 	} else {
 		var ok bool
 		if spec, ok = zoo.Lookup(s.Network); !ok {
-			return spec, usage("pawl models list", "%s: no network is called %q", s.Text, s.Network)
+			return spec, usage("pawl models list", "%s: there is no network %q", s.Text, s.Network)
 		}
 	}
 	if !s.AsDrawn {

@@ -240,7 +240,7 @@ func (d *Data) ruleRate(s Spec, delta string, c cell) (float64, error) {
 	}
 	rate, ok := st.Choice.Hyperparameters["learning_rate"].(float64)
 	if !ok {
-		return 0, usage("--tune rule", "%s finds its step size itself: there is none to tune", s.Text)
+		return 0, usage("--tune rule", "%s sets its learning rate itself: there is none to tune", s.Text)
 	}
 	return rate, nil
 }

@@ -63,7 +63,7 @@ func (d *Data) checkPaid(s Spec) error {
 	const stand = "--stand-in compares it on public rows"
 	switch {
 	case s.Unpaid:
-		return usage("features:K and columns:K pay for their choice", "%s: unpaid looks at exact tables, and %s is sensitive", s.Text, d.Name)
+		return usage("features:K and columns:K pay for their choice", "%s: unpaid uses exact tables, and %s is sensitive", s.Text, d.Name)
 	case s.Standard:
 		return usage(stand, "%s: stw chooses by exact scores, and %s is sensitive", s.Text, d.Name)
 	case d.Rows() < 1 && (s.LearningRate > 0 || s.ClippingNorm > 0 || s.Encoding != ""):

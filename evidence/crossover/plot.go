@@ -100,7 +100,7 @@ func (f frame) axes(b *bytes.Buffer, e []Point, axis string) {
 			last = x
 		}
 	}
-	text(b, (plotLeft+plotRight)/2, f.y+f.height+36, "middle", `fill="#334"`, "privacy budget ε of one training (log scale)")
+	text(b, (plotLeft+plotRight)/2, f.y+f.height+36, "middle", `fill="#334"`, "privacy budget ε of one training run (log scale)")
 }
 
 // values draws the frame and ticks of the values.

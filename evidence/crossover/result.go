@@ -244,10 +244,10 @@ func (s *Study) answer(p *Pair, at theory.CrossoverPoint) *Answer {
 	if at.SimpleBetter < .5 {
 		a.Take, a.Sure = p.Complex, 1-at.SimpleBetter
 	}
-	a.Sentence = fmt.Sprintf("at ε = %s take %s: it is better in %s of bootstrap draws", number(at.Epsilon), a.Take, percent(a.Sure))
+	a.Sentence = fmt.Sprintf("at ε = %s use %s: it is better in %s of bootstrap draws", number(at.Epsilon), a.Take, percent(a.Sure))
 	// Two-sided: at 95 % one of them has to be better in 97.5 % of the draws.
 	if tail := (1 - s.Confidence) / 2; a.Sure < 1-tail {
-		a.Sentence = fmt.Sprintf("at ε = %s %s and %s cannot be told apart (%s is better in %s of bootstrap draws; %s would tell): take the simple one", number(at.Epsilon), p.Simple, p.Complex, a.Take, percent(a.Sure), percent(1-tail))
+		a.Sentence = fmt.Sprintf("at ε = %s %s and %s cannot be told apart (%s is better in %s of bootstrap draws; %s would decide): use the simple one", number(at.Epsilon), p.Simple, p.Complex, a.Take, percent(a.Sure), percent(1-tail))
 		a.Take = "either"
 	}
 	return a
@@ -302,7 +302,7 @@ func (s *Study) words(r *Result) (out []string) {
 			for _, l := range c.Lost {
 				lost = append(lost, fmt.Sprintf("%s up to %.1f points (ε = %s)", l.Name, 100*l.Points, number(l.Epsilon)))
 			}
-			out = append(out, fmt.Sprintf("with one step size of %s for all: %s; against its own step size loses %s", number(c.Rate), s.sentence(p, p.Simple, p.Complex), strings.Join(lost, ", ")))
+			out = append(out, fmt.Sprintf("with one learning rate of %s for all: %s; compared with its own learning rate it loses %s", number(c.Rate), s.sentence(p, p.Simple, p.Complex), strings.Join(lost, ", ")))
 		}
 	}
 	if r.Sizes != nil {
@@ -322,19 +322,19 @@ func (s *Study) sentence(p *Pair, simple, complex string) string {
 	near := strings.Join(crossings, ", ")
 	switch v := theory.CrossoverVerdict(p.Verdict); {
 	case same:
-		return fmt.Sprintf("%s and %s score the same in every run: the words that differ change nothing here", simple, complex)
+		return fmt.Sprintf("%s and %s score the same in every run: the terms that differ change nothing here", simple, complex)
 	case v == theory.Reversed:
-		return fmt.Sprintf("the other way round: below the crossing (near ε = %s) %s is better, above it %s: there is no ε up to which the simple one is to be taken", near, complex, simple)
+		return fmt.Sprintf("the other way round: below the crossing (near ε = %s) %s is better, above it %s: there is no ε up to which the simple one should be used", near, complex, simple)
 	case v == theory.SeveralCrossings:
-		return fmt.Sprintf("%s and %s cross more than once (near ε = %s): one crossover does not describe them, read the curves", simple, complex, near)
+		return fmt.Sprintf("%s and %s cross more than once (near ε = %s): one crossover does not describe them; see the curves", simple, complex, near)
 	case v == theory.SimpleEverywhere:
 		return fmt.Sprintf("no crossing in the range: %s is better at every ε tested, so the crossover lies above %s", simple, number(high))
 	case v == theory.ComplexEverywhere:
 		return fmt.Sprintf("no crossing in the range: %s is never better at an ε tested, so the crossover is 0 (nothing below ε = %s was tested)", simple, number(low))
 	case !p.described() && len(crossings) == 1:
-		return fmt.Sprintf("undecided: on average %s is better up to about ε = %s and %s above it, which is the other way round, but the runs do not prove it; more --seeds would tell", complex, near, simple)
+		return fmt.Sprintf("undecided: on average %s is better up to about ε = %s and %s above it, which is the other way round, but the runs do not prove it; more --seeds would decide", complex, near, simple)
 	case !p.described():
-		return fmt.Sprintf("undecided: on average %s and %s cross more than once (near ε = %s), but the runs do not prove it; more --seeds would tell", simple, complex, near)
+		return fmt.Sprintf("undecided: on average %s and %s cross more than once (near ε = %s), but the runs do not prove it; more --seeds would decide", simple, complex, near)
 	case math.IsInf(float64(p.Crossover.Estimate), 1):
 		return fmt.Sprintf("undecided: %s is better at every ε tested, on average, up to the largest, %s; %s", simple, number(high), ends)
 	case p.Crossover.Estimate == 0:
@@ -342,7 +342,7 @@ func (s *Study) sentence(p *Pair, simple, complex string) string {
 	case v == theory.CrossingWithin:
 		return fmt.Sprintf("up to ε = %s %s is better, above it %s (%s)", number(rounded(float64(p.Crossover.Estimate))), simple, complex, ends)
 	}
-	return fmt.Sprintf("undecided: up to about ε = %s %s is better, above it %s, but the interval leaves the range that was tested (%s)", number(rounded(float64(p.Crossover.Estimate))), simple, complex, ends)
+	return fmt.Sprintf("undecided: up to about ε = %s %s is better, above it %s, but the interval extends beyond the tested range (%s)", number(rounded(float64(p.Crossover.Estimate))), simple, complex, ends)
 }
 
 // described says that one crossover can describe the pair: on average the complex one is

@@ -156,7 +156,7 @@ func (s *Spec) unknown(word string) error {
 	}
 	hint := "words: " + strings.Join(names, ", ") + ", NET.yaml, lr=, clip=, batch=, epochs="
 	if near := schema.Nearest(word, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q? pawl crossover --help has the words", near)
+		hint = fmt.Sprintf("did you mean %q? pawl crossover --help lists the terms", near)
 	}
 	return usage(hint, "%s: unknown term %q in a configuration", s.Text, word)
 }

@@ -109,7 +109,7 @@ func (s *Study) Check() error {
 	case !slices.Contains(Tunings, s.Tuning):
 		return usage("tuning: rule, grid, common-rate", "unknown tuning %q", s.Tuning)
 	case s.Tuning == CommonRate && len(s.Rates) == 0:
-		return usage("example: --tune common-rate --rates 0.5,2", "which common rates?")
+		return usage("example: --tune common-rate --rates 0.5,2", "missing --rates")
 	case s.Tuning != CommonRate && len(s.Rates) > 0:
 		return usage("--tune common-rate", "rates are given for tuning %q", s.Tuning)
 	}
@@ -120,13 +120,13 @@ func (s *Study) Check() error {
 		why := ""
 		switch {
 		case c.LearningRate > 0:
-			why = "its step size is given"
+			why = "its learning rate is given"
 		case c.Standard:
-			why = "stw chooses its step size itself"
+			why = "stw chooses its learning rate itself"
 		case s.Data.Images == nil && c.ofTable():
-			why = "networks on tables are trained by the rule's step size"
+			why = "networks on tables are trained with the rule's learning rate"
 		case s.Data.Images == nil && c.learner() != "" && c.learner() != advise.Descent:
-			why = "its model has no step size"
+			why = "its model has no learning rate"
 		}
 		if why != "" {
 			return usage("--tune rule, or linear models and networks on images without lr=", "%s: %s, so that there is nothing to tune", c.Text, why)
@@ -171,7 +171,7 @@ func (s *Study) checkRows() error {
 	for i, n := range s.Rows {
 		switch {
 		case i > 0 && n <= s.Rows[i-1]:
-			return usage("name each size once, rising", "numbers of rows must rise: %d follows %d", n, s.Rows[i-1])
+			return usage("name each size once, in increasing order", "numbers of rows must increase: %d follows %d", n, s.Rows[i-1])
 		case n < 100 || n > s.Data.Rows():
 			return usage(fmt.Sprintf("sizes from 100 to %d", s.Data.Rows()), "%d rows: %s has %d to train on", n, s.Data.Name, s.Data.Rows())
 		}
@@ -198,7 +198,7 @@ func checkEpsilons(all []float64) error {
 		case i > 0 && e == all[i-1] || i > 1 && slices.Contains(all[:i], e):
 			return usage(hint, "epsilon %s is given twice", number(e))
 		case i > 0 && e < all[i-1]:
-			return usage(hint, "epsilons must rise: %s follows %s", number(e), number(all[i-1]))
+			return usage(hint, "epsilons must increase: %s follows %s", number(e), number(all[i-1]))
 		}
 	}
 	return nil
@@ -375,10 +375,10 @@ func (j job) name(delta string) string {
 		name += fmt.Sprintf("ε %s, δ %s", number(c.epsilon), delta)
 	}
 	if c.rate > 0 {
-		name += ", step size " + number(c.rate)
+		name += ", learning rate " + number(c.rate)
 	}
 	if c.factor > 0 {
-		name += fmt.Sprintf(", %s × the step size", number(c.factor))
+		name += fmt.Sprintf(", %s × the learning rate", number(c.factor))
 	}
 	if by := j.data.By; by != "" && by != workflow.Metrics(j.data.task())[0] {
 		name += ", by " + string(j.data.By)

@@ -203,7 +203,7 @@ func (f *tableFit) planBeside(t *lab.Table, features []string, epsilon string, c
 		}
 		left, err := strconv.ParseFloat(epsilon, 64)
 		if err != nil || !(left > c.epsilon/2) {
-			return nil, fmt.Errorf("%s: no training fits beside the choice at epsilon %s", f.Text, number(c.epsilon))
+			return nil, fmt.Errorf("%s: no training run fits beside the choice at epsilon %s", f.Text, number(c.epsilon))
 		}
 		epsilon = number(round(.99 * left))
 	}
@@ -270,7 +270,7 @@ func (f *tableFit) share(t *lab.Table, in workflow.SelectInput, c cell) (choice,
 			return choice, training, nil
 		}
 	}
-	return "", "", fmt.Errorf("%s: no split of epsilon %s pays for a choice and a training", f.Text, number(c.epsilon))
+	return "", "", fmt.Errorf("%s: no split of epsilon %s pays for a choice and a training run", f.Text, number(c.epsilon))
 }
 
 // both are the events of a choice and of a training.

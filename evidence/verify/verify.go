@@ -52,7 +52,7 @@ func (e *RefutedError) Error() string { return e.what }
 
 // Hint says how to go on.
 func (e *RefutedError) Hint() string {
-	return "do not rely on these files; ask who holds the ledger for those that the run wrote"
+	return "do not rely on these files; ask the holder of the ledger for the files that the run wrote"
 }
 
 // ExitStatus is 1.
@@ -145,7 +145,7 @@ func (f *folder) check(key ledger.PublicKey) (*Result, error) {
 	if !ok && s.Budget.Entry == "" {
 		return nil, usage.Newf("exact figures of public data cost nothing and have no entry", "%s is not signed: nothing was charged for it", f.dir)
 	} else if !ok {
-		return nil, usage.Newf(fmt.Sprintf("an earlier pawl wrote it, or its signature was taken away; pawl account event %s computes its epsilon again, and who holds the ledger can look for its head: pawl ledger verify %s --head %s",
+		return nil, usage.Newf(fmt.Sprintf("an earlier pawl wrote it, or its signature was removed; pawl account event %s computes its epsilon again, and the holder of the ledger can look for its head: pawl ledger verify %s --head %s",
 			usage.Shell(f.at(workflow.StatementFile)), usage.Shell(s.Budget.Dataset), s.Budget.Head), "%s is not signed: there is no %s", f.dir, workflow.SignatureFile)
 	}
 	sig, err := ledger.ReadSignature(signed)
@@ -219,7 +219,7 @@ func (r *Result) charge(s *report.Statement, text []byte, sig *ledger.Signature)
 		return refuted("the noise of entry %s was seeded, and the statement does not say NOT PRIVATE", charged.ID)
 	case s.Data.Public && !sig.Public:
 		// The reverse may be: a release that was held back is signed after a steward has declared the data set public.
-		return refuted("the statement calls data set %q public, and to the ledger it is sensitive", r.Dataset)
+		return refuted("the statement calls data set %q public, but in the ledger it is sensitive", r.Dataset)
 	}
 	stated, _, err := cost.Decode(workflow.StatementFile, text)
 	if err != nil {
@@ -259,18 +259,18 @@ func equal(a, b dp.Event) (bool, error) {
 }
 
 func (r *Result) words() {
-	whose := fmt.Sprintf("who holds the private part of %v", r.Key)
+	whose := fmt.Sprintf("whoever holds the private part of %v", r.Key)
 	r.Proves = []string{
 		fmt.Sprintf("%s signed these files, byte by byte", whose),
-		fmt.Sprintf("the same holder says that entry %s is record %d in the log of data set %q, whose head it was", r.Entry, r.Record, r.Dataset),
+		fmt.Sprintf("according to the same holder, entry %s is record %d in the log of data set %q, and was its head", r.Entry, r.Record, r.Dataset),
 	}
 	if r.Private {
 		r.Proves = append(r.Proves, fmt.Sprintf("the events of that entry cost no more than epsilon %g at delta %g, by this program's accountant", float64(r.Claimed), float64(r.Delta)))
 	}
 	r.ProvesNot = []string{
 		"that the program ran as the events say: noise leaves no trace that an outsider could check",
-		"that the log holds every use of the data, or that no later record was cut: compare heads of several reports, or ask for pawl ledger export",
-		"what the budget, the score and the names of people in the statement say: they are the ledger's word, not recomputed",
+		"that the log contains every use of the data, or that no later record was removed: compare heads of several reports, or ask for pawl ledger export",
+		"the budget, the score and the names of people in the statement: they are as the ledger recorded them, and were not recomputed",
 	}
 	if !r.KeyGiven {
 		r.ProvesNot = append(r.ProvesNot, "whose key it is: compare it with what pawl ledger key prints where the ledger is, and pass it with --public-key")

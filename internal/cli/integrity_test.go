@@ -223,7 +223,7 @@ func handedOut(t *testing.T, dir, held string) {
 	must(t, err)
 	var s report.Statement
 	must(t, json.Unmarshal(statement, &s))
-	if s.Score == nil || s.Budget.Entry != v.Entry || s.Budget.Spent.Epsilon < 0.99 || len(s.Warnings) == 0 || !strings.Contains(s.Warnings[0], "booked again") || len(s.Budget.Reconciled) != 1 ||
+	if s.Score == nil || s.Budget.Entry != v.Entry || s.Budget.Spent.Epsilon < 0.99 || len(s.Warnings) == 0 || !strings.Contains(s.Warnings[0], "charged again") || len(s.Budget.Reconciled) != 1 ||
 		!strings.Contains(strings.Join(s.Warnings, "\n"), "the disk was replaced") {
 		t.Errorf("budget %+v, warnings %q", s.Budget, s.Warnings)
 	}
@@ -302,8 +302,8 @@ func TestDeletedRecordsAreNoticed(t *testing.T) {
 	}{
 		"records":                   {nil, false, exitFailed, "authentication code of its head, record 2, is wrong"},
 		"records and code":          {[]string{`DELETE FROM ledger_codes WHERE dataset = 'other'`}, false, exitFailed, "authentication code of its head is missing"},
-		"records and all codes":     {[]string{`DELETE FROM ledger_codes`}, false, exitFailed, "authentication codes were taken away"},
-		"records and the table":     {[]string{`DROP TABLE ledger_codes`}, false, exitFailed, "authentication codes were taken away"},
+		"records and all codes":     {[]string{`DELETE FROM ledger_codes`}, false, exitFailed, "authentication codes were removed"},
+		"records and the table":     {[]string{`DROP TABLE ledger_codes`}, false, exitFailed, "authentication codes were removed"},
 		"records, without a memory": {nil, true, exitFailed, "authentication code of its head, record 2, is wrong"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -386,7 +386,7 @@ func TestImportPutsALedgerBack(t *testing.T) {
 		t.Fatal(said)
 	}
 	remove(t, path)
-	if status, _, said := call(t, "ledger", "create", "other", "--epsilon", "9", "--delta", "1e-6"); status != exitRefused || !strings.Contains(said, "was deleted or moved away") {
+	if status, _, said := call(t, "ledger", "create", "other", "--epsilon", "9", "--delta", "1e-6"); status != exitRefused || !strings.Contains(said, "was deleted or moved") {
 		t.Errorf("a new ledger in its place: status %d, %s", status, said)
 	}
 	if status, _, said := call(t, "ledger", "import", "whole.jsonl"); status != 0 {

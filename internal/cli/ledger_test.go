@@ -126,7 +126,7 @@ func TestUnusableLedgers(t *testing.T) {
 			if err := os.Truncate(path, 9000); err != nil {
 				t.Fatal(err)
 			}
-		}, exitFailed, "damaged or was cut short"},
+		}, exitFailed, "damaged or truncated"},
 		{"log cut short", edit(unlocked, `DELETE FROM ledger_records WHERE seq = 2`), exitFailed, "the log ends here"},
 		{"a byte edited", edit(unlocked, `UPDATE ledger_records SET body = CAST(replace(CAST(body AS TEXT), '"1"', '"9"') AS BLOB) WHERE seq = 1`),
 			exitFailed, "do not match its hash"},

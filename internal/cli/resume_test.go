@@ -94,7 +94,7 @@ func TestResumeRefusals(t *testing.T) {
 		{"simulation", whole, command("--seed", "3"), "another seed", "give the flags"},
 		{"cut short", whole[:len(whole)/2], command(), "is cut short", "unedited copy"},
 		{"edited", edited(len(whole)-40, 1), command(), "was edited or damaged", "unedited copy"},
-		{"earlier", earlier, command(), "was begun by an earlier version of pawl", "start a new run with --checkpoint"},
+		{"earlier", earlier, command(), "was started by an earlier version of pawl", "start a new run with --checkpoint"},
 		{"newer", edited(16, 1), command(), "written by a newer version of pawl", "use the pawl that wrote it"},
 	} {
 		if err := os.WriteFile(kept, c.file, 0o600); err != nil {

@@ -69,7 +69,7 @@ func TestVerifySignedLies(t *testing.T) {
     "unit"`, `"relation": "replace_one",
     "unit"`, "the statement protects"},
 		{"another entry", workflow.StatementFile, `"entry": "`, `"entry": "0`, "the statement is of entry"},
-		{"public", workflow.StatementFile, `"public": false`, `"public": true`, "to the ledger it is sensitive"},
+		{"public", workflow.StatementFile, `"public": false`, `"public": true`, "in the ledger it is sensitive"},
 		{"a cheaper stage", workflow.StatementFile, `"order": 2,
         "epsilon": `, `"order": 2,
         "epsilon": 1.9, "was": `, "the stages of the statement claim less"},

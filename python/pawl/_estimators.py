@@ -231,11 +231,11 @@ class _Estimator:
     def score(self, X, y, sample_weight=None, public=None):
         """The exact score on rows that are public: accuracy of a classifier, R² of a regressor.
 
-        On sensitive rows it would be exact and unpaid, so it is refused: score_ is the released one. public=True says
+        On sensitive rows it would be exact and not charged, so it is refused: score_ is the released one. public=True says
         that these rows are public, as those of a public data set are."""
         self._is_fitted()
         if not (public if public is not None else self.statement_["data"]["public"]):
-            raise UsageError("score(X, y) would be exact and unpaid, and tell about sensitive rows",
+            raise UsageError("score(X, y) would be exact and not charged, and would reveal facts about sensitive rows",
                              "score_ is the released score; say score(X, y, public=True) of rows that are public")
         return self._exact(self.predict(X), y.tolist() if hasattr(y, "tolist") else list(y), sample_weight)
 

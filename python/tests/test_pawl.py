@@ -35,7 +35,7 @@ class Classifier(Case):
         self.assertEqual((again.score_, again.score_.baseline), (clf.score_, clf.score_.baseline))
         self.assertEqual(self.entries(), 1, "predictions are free")
         self.assertEqual(again.score(old, ["ill", "ill"], public=True), 0.5)
-        self.refuses(pawl.UsageError, "exact and unpaid", "score_", clf.score, x, y)
+        self.refuses(pawl.UsageError, "exact and not charged", "score_", clf.score, x, y)
         self.refuses(pawl.UsageError, "fitted.*charged once more", "pawl search", clf.fit, x, y)
         out = os.path.join(self.folder, "out")
         clf.save(out)
@@ -138,7 +138,7 @@ class Prices(Case):
         self.assertIn("1.82865", a._repr_html_())
         self.assertAlmostEqual(pawl.account({"kind": "gaussian", "noise_multiplier": 2}, delta=1e-5).epsilon, 1.993, 2)
         self.assertGreater(pawl.calibrate(epsilon=1, delta=1e-5, sampling_rate=0.01, steps=1000).value, 1)
-        self.refuses(pawl.UsageError, "training or of an event", "", pawl.account)
+        self.refuses(pawl.UsageError, "either a training run or an event", "", pawl.account)
         self.refuses(pawl.CheckFailedError, "unknown kind", "", pawl.account, {"kind": "wish"}, delta=1e-5)
         self.refuses(pawl.UsageError, "noise", "", pawl.account, sampling_rate=0.01, noise_multiplier=-1, steps=10, delta=1e-5)
 

@@ -9,14 +9,14 @@ import (
 var (
 	ErrCount         = errors.New("number of features to choose is out of range")
 	ErrNoFeatures    = errors.New("no features to choose from")
-	ErrOneClass      = errors.New("the label has one class, so nothing can be learnt about it")
+	ErrOneClass      = errors.New("the label has one class, so nothing can be learned about it")
 	ErrOneCategory   = errors.New("an attribute with one category is the same for every row")
 	ErrDuplicateName = errors.New("two features have one name")
 	ErrShape         = errors.New("statistics do not fit the domain")
-	ErrMissing       = errors.New("the selector needs statistics that are not there")
+	ErrMissing       = errors.New("the selector needs statistics that are missing")
 	ErrOption        = errors.New("selector option out of range")
 	ErrTooNoisy      = errors.New("the noise exceeds the counts: do not select privately")
-	ErrUnknownRows   = errors.New("the number of rows has to be a public figure here")
+	ErrUnknownRows   = errors.New("the number of rows must be public here")
 	ErrNotFinite     = errors.New("a count is not a finite number")
 )
 
@@ -68,7 +68,7 @@ type NoiseError struct {
 }
 
 func (e *NoiseError) Error() string {
-	return fmt.Sprintf("%v: noise of deviation %.3g a cell against %.3g rows in a mean cell (%.6g rows in each of %d tables with %d cells)",
+	return fmt.Sprintf("%v: noise of standard deviation %.3g per cell against %.3g rows in an average cell (%.6g rows in each of %d tables with %d cells)",
 		ErrTooNoisy, e.NoiseStdDev, e.MeanCell, e.Rows, e.Tables, e.Cells)
 }
 

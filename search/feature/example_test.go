@@ -41,7 +41,7 @@ func Example() {
 func ExampleNeed_CheckSignal() {
 	d := feature.Domain{Attributes: []feature.Attribute{{Name: "age", Levels: 10}, {Name: "ward", Levels: 8}}, Classes: 2, Rows: 191}
 	fmt.Println(feature.NeedPairTables.CheckSignal(&d, 27))
-	// Output: the noise exceeds the counts: do not select privately: noise of deviation 27 a cell against 4.94 rows in a mean cell (191 rows in each of 3 tables with 116 cells)
+	// Output: the noise exceeds the counts: do not select privately: noise of standard deviation 27 per cell against 4.94 rows in an average cell (191 rows in each of 3 tables with 116 cells)
 }
 
 // A privacy-aware search scores subsets of attributes by the accuracy of a private model

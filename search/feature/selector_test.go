@@ -130,7 +130,7 @@ func TestDomainCheck(t *testing.T) {
 		text string
 	}{
 		{"no features", feature.Domain{Classes: 2}, feature.ErrNoFeatures, "no features to choose from"},
-		{"one class", feature.Domain{Classes: 1, Attributes: []feature.Attribute{a("x", 2)}}, feature.ErrOneClass, "the label has one class, so nothing can be learnt about it"},
+		{"one class", feature.Domain{Classes: 1, Attributes: []feature.Attribute{a("x", 2)}}, feature.ErrOneClass, "the label has one class, so nothing can be learned about it"},
 		{"one category", feature.Domain{Classes: 2, Attributes: []feature.Attribute{a("x", 2), a("y", 1)}}, feature.ErrOneCategory, `feature "y": an attribute with one category is the same for every row`},
 		{"twice", feature.Domain{Classes: 2, Attributes: []feature.Attribute{a("x", 2), a("x", 3)}}, feature.ErrDuplicateName, `feature "x": two features have one name`},
 		{"too many levels", feature.Domain{Classes: 2, Attributes: []feature.Attribute{a("x", 65536)}}, feature.ErrShape, `feature "x": statistics do not fit the domain: 65536 levels, at most 65535`},

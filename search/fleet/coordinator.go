@@ -52,10 +52,10 @@ const (
 
 // ErrGaveUp is returned where one trial was lost by many workers: the study stops, and what is
 // done is kept.
-var ErrGaveUp = errors.New("a trial was lost by worker after worker; a training may need more memory or time than a worker has")
+var ErrGaveUp = errors.New("several workers in turn lost the same trial; a training run may need more memory or time than a worker has")
 
 // ErrDiffers is returned where two workers computed different scores for one trial.
-var ErrDiffers = errors.New("two machines computed different scores for the same trial; one of them is faulty, or they are not of one kind")
+var ErrDiffers = errors.New("two machines computed different scores for the same trial; one is faulty, or they are of different kinds")
 
 // Coordinator is the pool of a study whose trials run on workers.
 type Coordinator struct {
@@ -284,7 +284,7 @@ func (c *Coordinator) watch(ctx context.Context) {
 			quiet = 0
 		}
 		if quiet == lonely && c.order.Say != nil {
-			c.order.Say("no worker takes training runs: start one with pawl worker, with the same ledger and broker; where one runs, it says why it does not join")
+			c.order.Say("no worker takes training runs: start one with pawl worker, with the same ledger and broker; a running worker reports why it does not join")
 		}
 		switch {
 		case err != nil || len(missing) <= queued:

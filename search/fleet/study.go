@@ -30,7 +30,7 @@ const (
 	outside = "public "
 )
 
-var errFailed = errors.New("the training failed")
+var errFailed = errors.New("the training run failed")
 
 // Run is study.Run with the trials in a pool. The candidates, the journal and the winner are
 // those that study.Run would have; what ends a study early is returned as it is, and then

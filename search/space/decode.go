@@ -43,7 +43,7 @@ func Decode(file string, data []byte) (s *Space, err error) {
 	}
 	switch {
 	case len(data) > maxBytes:
-		return fail(1, 1, "a space file larger than 1 MiB", "write ranges in place of long lists")
+		return fail(1, 1, "a space file larger than 1 MiB", "write ranges instead of long lists")
 	case !utf8.Valid(data):
 		return fail(1, 1, "not UTF-8 text", "save the file as UTF-8")
 	}

@@ -119,10 +119,10 @@ func parseCheck(text string, dims []*dim) (c *check, err error) {
 	for i, op := range p.check.links {
 		a, b := p.check.terms[i].kind, p.check.terms[i+1].kind
 		if a != b && (a == Text || b == Text) {
-			return nil, fmt.Errorf("a word is compared with a number")
+			return nil, fmt.Errorf("a word cannot be compared with a number")
 		}
 		if a == Text && op != "==" && op != "!=" {
-			return nil, fmt.Errorf("words are equal or not; %s has no meaning for them", op)
+			return nil, fmt.Errorf("words can only be compared for equality; %s does not apply to them", op)
 		}
 	}
 	if len(p.check.reads) == 0 && len(p.check.asks) == 0 {

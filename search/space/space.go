@@ -169,7 +169,7 @@ func (s *Space) waits(c *check) bool {
 func (s *Space) count(c *component) *fault {
 	first := "dimensions." + s.frame.dims[c.dims[0]].name
 	if !c.build() {
-		return faultf(first, "fewer conditions that depend on each other", "the conditions around %s can turn out in more than %d ways", s.frame.dims[c.dims[0]].name, maxStructures)
+		return faultf(first, "fewer conditions that depend on each other", "the conditions around %s have more than %d outcomes", s.frame.dims[c.dims[0]].name, maxStructures)
 	}
 	for j, i := range c.dims {
 		if !slices.ContainsFunc(c.structures, func(st []int16) bool { return st[j] >= 0 }) {

@@ -32,7 +32,7 @@ const (
 
 // ErrEarlier is returned for going on with a study that an earlier version of pawl began:
 // its trials had other noise.
-var ErrEarlier = errors.New("the study was begun by an earlier version of pawl, and this one cannot go on with it")
+var ErrEarlier = errors.New("the study was started by an earlier version of pawl, and this version cannot continue it")
 
 // ErrRuns is returned for opening a study that another process runs now.
 var ErrRuns = errors.New("the study is running in another process")
@@ -166,7 +166,7 @@ func (f *Folder) begin(name string) (err error) {
 	defer os.Remove(part)
 	// A link does not replace: of two that begin the same study one keeps its key.
 	if err := os.Link(part, name); err != nil {
-		return fmt.Errorf("the study was begun by another process at this moment: %w", err)
+		return fmt.Errorf("the study was started by another process at the same moment: %w", err)
 	}
 	return nil
 }

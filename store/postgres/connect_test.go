@@ -22,8 +22,8 @@ func TestOpenErrorsAreOneClearLineWithoutPassword(t *testing.T) {
 	for _, c := range []struct{ name, address, want string }{
 		{"no server", "postgres://ann:S3cret@127.0.0.1:1/ledger", "no server answers there"},
 		{"no host", "postgres://ann:S3cret@no-such-host.invalid/ledger", "host"},
-		{"plain text to another machine", "postgres://ann:S3cret@db.example.org/ledger?sslmode=disable", "does not travel without TLS"},
-		{"plain text first", "postgres://ann:S3cret@192.0.2.7/ledger?sslmode=allow", "does not travel without TLS"},
+		{"plain text to another machine", "postgres://ann:S3cret@db.example.org/ledger?sslmode=disable", "is not sent without TLS"},
+		{"plain text first", "postgres://ann:S3cret@192.0.2.7/ledger?sslmode=allow", "is not sent without TLS"},
 		{"no such database", missing, "there is no such database"},
 		{"newer version", later, "version 2"},
 		{"not a URL", "postgres://ann:S3cret@[::1/ledger", "want postgres://USER@HOST:PORT/DATABASE"},

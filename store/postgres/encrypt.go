@@ -13,7 +13,7 @@ import (
 
 func encrypt(c *pgconn.Config, name string) error {
 	if !Encrypt(c) {
-		return fmt.Errorf("%w: %s: the server is on another machine, and the ledger's secret does not travel without TLS; use sslmode=verify-full (or require)", ledger.ErrStore, name)
+		return fmt.Errorf("%w: %s: the server is on another machine, and the ledger's secret is not sent without TLS; use sslmode=verify-full (or require)", ledger.ErrStore, name)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func admission(code string) (string, error) {
 	case "3D000": // invalid_catalog_name
 		return "there is no such database", nil
 	case "53300": // too_many_connections
-		return "the server has no connection left; try again", ledger.ErrUnavailable
+		return "the server has no free connection; try again", ledger.ErrUnavailable
 	case "57P01", "57P03": // admin_shutdown, cannot_connect_now
 		return "the server is starting up or shutting down; try again", ledger.ErrUnavailable
 	}
@@ -115,7 +115,7 @@ func answer(e *pgconn.PgError) (string, error) {
 	case "55P03": // lock_not_available
 		return fmt.Sprintf("another program has locked it for more than %v; try again", LockTimeout), ledger.ErrUnavailable
 	case "25006": // read_only_sql_transaction
-		return "it is read-only (a standby?), and a charge cannot be booked there", nil
+		return "it is read-only (a standby?), and a charge cannot be recorded there", nil
 	case "42501": // insufficient_privilege
 		return "this role has no right to it; ask the steward (" + oneLine(e.Message) + ")", nil
 	case "53100": // disk_full

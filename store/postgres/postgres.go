@@ -135,7 +135,7 @@ func inspect(ctx context.Context, q querier, name string) (ready bool, err error
 		return false, err
 	}
 	if fsync != "on" {
-		return false, fmt.Errorf("%w: %s: the server runs with fsync = %s and would forget charges when it loses power", ledger.ErrStore, name, fsync)
+		return false, fmt.Errorf("%w: %s: the server runs with fsync = %s and could lose charges in a power failure", ledger.ErrStore, name, fsync)
 	}
 	if !ready {
 		return false, nil

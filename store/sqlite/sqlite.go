@@ -389,7 +389,7 @@ func (s *Store) explain(err error) error {
 		case codes.SQLITE_NOTADB:
 			what = "it is not a ledger file"
 		case codes.SQLITE_CORRUPT:
-			what, kind = "the file is damaged or was cut short; restore it from a backup, then pawl ledger book what ran since", ledger.ErrBroken
+			what, kind = "the file is damaged or truncated; restore it from a backup, then charge later runs with pawl ledger book", ledger.ErrBroken
 		case codes.SQLITE_FULL:
 			what = "the disk is full; free some space, or name another ledger with --ledger"
 		case codes.SQLITE_IOERR:

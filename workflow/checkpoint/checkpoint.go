@@ -104,7 +104,7 @@ func (f *File) Path() string { return f.path }
 // must be of the same computation. Errors: *Error.
 func (f *File) Begin(of Identity) error {
 	if f.earlier != nil {
-		return f.refuse("start a new run with --checkpoint and another file, which is charged", "was begun by an earlier version of pawl, and this one cannot go on with it")
+		return f.refuse("start a new run with --checkpoint and another file, which is charged", "was started by an earlier version of pawl, and this version cannot continue it")
 	}
 	if !f.fresh || f.written {
 		return f.same(of)

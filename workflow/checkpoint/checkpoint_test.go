@@ -199,7 +199,7 @@ func TestEarlierCheckpointsAreRead(t *testing.T) {
 		t.Errorf("%d steps, state %q of %q", steps, state, f.of.Dataset)
 	}
 	_ = f.Initial() // is asked for before the plan is made
-	refused(t, f.Begin(identity()), "was begun by an earlier version of pawl", "start a new run with --checkpoint")
+	refused(t, f.Begin(identity()), "was started by an earlier version of pawl", "start a new run with --checkpoint")
 	if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, b) {
 		t.Errorf("a refused checkpoint was changed (%v)", err)
 	}

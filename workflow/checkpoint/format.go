@@ -103,7 +103,7 @@ func (f *File) same(of Identity) error {
 	kept := f.of
 	switch {
 	case kept.Software != of.Software:
-		return f.refuse("resume with that version, "+anew, "was written by pawl %s, which may round otherwise than this one, %s", kept.Software, of.Software)
+		return f.refuse("resume with that version, "+anew, "was written by pawl %s, which may round differently from this one, %s", kept.Software, of.Software)
 	case kept.Kernel != of.Kernel:
 		return f.refuse("resume on a machine of the same kind, "+anew, "was written with kernel %s, which rounds sums differently from %s here", kept.Kernel, of.Kernel)
 	case kept.Dataset != of.Dataset:

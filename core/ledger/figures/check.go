@@ -24,16 +24,16 @@ func Check(ctx context.Context, l Books, dataset string, heads ...string) (Check
 	if err != nil {
 		return Checked{}, err
 	}
-	out := Checked{Name: c.Name, Records: c.Records, Head: c.Head, Chain: "holds: every record follows the one before it",
-		Codes: "none yet: the next booking makes it"}
+	out := Checked{Name: c.Name, Records: c.Records, Head: c.Head, Chain: "intact: every record follows the previous one",
+		Codes: "none yet: the next record creates it"}
 	if c.Coded {
-		out.Codes = "holds: the head is signed with the ledger's key"
+		out.Codes = "valid: the head is authenticated with the ledger's key"
 	}
 	switch {
 	case !c.Heads:
 		out.SecondPlace = "not asked"
 	case c.Seen.Seq == 0:
-		out.SecondPlace = "this machine had not seen this log before, or has forgotten it"
+		out.SecondPlace = "this machine had not seen this log before, or its record of it was deleted"
 	case c.Seen.Hash == c.Head:
 		out.SecondPlace = fmt.Sprintf("agrees: this machine has seen it up to record %d, its last", c.Seen.Seq)
 	default:

@@ -155,5 +155,5 @@ func (d *Dearer) String() string {
 	if d.Usual >= MostMore {
 		usual = fmt.Sprintf("%d or more", MostMore)
 	}
-	return fmt.Sprintf("this job makes later jobs dearer: after it the budget holds %s of epsilon %v, after most other jobs of the same epsilon %s", after, d.Epsilon, usual)
+	return fmt.Sprintf("this job makes later jobs more expensive: after it the budget admits %s of epsilon %v, after most other jobs of the same epsilon %s", after, d.Epsilon, usual)
 }

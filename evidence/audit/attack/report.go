@@ -84,7 +84,7 @@ func Evaluate(s Scored, o Options) (*Report, error) {
 	}
 	r := &Report{Confidence: o.Confidence, AUC: auc, Notes: []string{
 		"success is a lower bound on what leaks; an attack that fails proves nothing",
-		"these numbers were computed from the records without noise: they stay inside unless their cost is booked",
+		"these numbers were computed from the records without noise: they are internal unless their cost is charged",
 	}}
 	for _, m := range s.Member {
 		if m {

@@ -86,9 +86,9 @@ func (v Verdict) String() string {
 	case v.Convicted:
 		return "convicted at " + at + ": " + found
 	case v.Suspected:
-		return "suspected, not convicted at " + at + ": " + found
+		return "suspected, not rejected at " + at + ": " + found
 	}
-	return "not convicted at " + at + ", which proves nothing: " + found
+	return "not rejected at " + at + ", which proves nothing: " + found
 }
 
 // Judge puts a claim to the test. Two tests are chosen on half of the scores, one for

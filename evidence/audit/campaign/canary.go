@@ -98,7 +98,7 @@ func AuditTraining(ctx context.Context, f Training) (*Canaries, error) {
 		return nil, usage.New(fmt.Sprintf("--canaries: %d is not between %d and %d", f.Canaries, fewestCanaries, mostCanaries), "use 5000 or more, and 20000 for a claim of epsilon 1")
 	}
 	if f.Runs < 1 || f.Runs > mostTrainings {
-		return nil, usage.New(fmt.Sprintf("--runs: %d is not between 1 and %d", f.Runs, mostTrainings), "1 is usual; 10 show what one run hardly shows")
+		return nil, usage.New(fmt.Sprintf("--runs: %d is not between 1 and %d", f.Runs, mostTrainings), "1 is usual; 10 runs can show what one run hardly shows")
 	}
 	if f.Runs > 1 && f.BlackBox {
 		return nil, usage.New("--runs pools white-box runs, and --black-box trains once", "leave out one of them")
@@ -155,7 +155,7 @@ func AuditTraining(ctx context.Context, f Training) (*Canaries, error) {
 		out.Tests, out.Confidence, out.Convicted = 1, bound.Conviction, out.OneRun.Convicted
 		out.Notes = append(out.Notes, blackBoxSays)
 		if !(out.MostShown > out.ShownClaim.Epsilon) {
-			out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d canaries can show at most epsilon %s, however good the attack, and the claim is %s", out.Canaries, bound.Figure(out.MostShown), bound.Figure(out.ShownClaim.Epsilon)))
+			out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d canaries can show at most epsilon %s, however good the attack; the claim is %s", out.Canaries, bound.Figure(out.MostShown), bound.Figure(out.ShownClaim.Epsilon)))
 		}
 	} else if out.Share > 1 && !out.Convicted {
 		out.Notes = append(out.Notes, "the lower bound (95 %) is above the claim, which happens by chance in one of 20 audits of a true claim: audit again")

@@ -21,7 +21,7 @@ func (out *Canaries) WriteText(to io.Writer) error {
 	if c := out.Curve; c != nil {
 		needs := fmt.Sprintf("%d would reject it", c.LeastRight)
 		if !c.Power {
-			needs = "NO POWER: not even all correct guesses would reject it"
+			needs = "NO POWER: even if all guesses were correct, they would not reject it"
 		}
 		fmt.Fprintf(w, "whole curve\t%d of %d guesses right; %s\n", c.Guesses.Right, c.Guesses.Made, needs)
 	}

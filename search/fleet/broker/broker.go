@@ -110,7 +110,7 @@ func Start(o Options) (*Broker, error) {
 func readKeys(path string) (all []*server.NkeyUser, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage.Newf("--keys takes a file with one public key a line", "--keys: %v", err)
+		return nil, usage.Newf("--keys takes a file with one public key per line", "--keys: %v", err)
 	}
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	for n := 1; lines.Scan(); n++ {
@@ -124,7 +124,7 @@ func readKeys(path string) (all []*server.NkeyUser, err error) {
 		all = append(all, &server.NkeyUser{Nkey: line})
 	}
 	if err := lines.Err(); err != nil {
-		return nil, usage.Newf("--keys takes a file with one public key a line", "%s: %v", path, err)
+		return nil, usage.Newf("--keys takes a file with one public key per line", "%s: %v", path, err)
 	}
 	if len(all) == 0 {
 		return nil, usage.Newf("add a line for every machine: pawl-broker key FILE prints it", "%s lists no key: nobody could connect", path)

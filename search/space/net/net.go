@@ -124,7 +124,7 @@ func (b *builder) dropout(layers []nn.Layer, absent float64) []nn.Layer {
 	}
 	switch {
 	case !(rate >= 0 && rate < 1):
-		b.fail("dropout is %v, it must lie in [0, 1)", rate)
+		b.fail("dropout is %v; it must be in [0, 1)", rate)
 	case rate > 0:
 		layers = append(layers, nn.Layer{Kind: "dropout", Rate: rate})
 	}
@@ -206,7 +206,7 @@ func (b *builder) known(s zoo.Spec) zoo.Spec {
 		case rate == 0:
 			s = s.WithoutDropout()
 		case !(rate > 0 && rate < 1):
-			b.fail("dropout is %v, it must lie in [0, 1)", rate)
+			b.fail("dropout is %v; it must be in [0, 1)", rate)
 		}
 		for i := range s.Network.Layers {
 			if s.Network.Layers[i].Kind == "dropout" {
