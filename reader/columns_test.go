@@ -155,7 +155,7 @@ func TestColumnsRefuse(t *testing.T) {
 		{"column too many", asParquet(t, 9, append(good(), typed{"more", []any{true, true, true}})...), `f.parquet: column "more": not declared`, "ignore"},
 		{"column twice", asParquet(t, 9, append(good(), good()[1])...), `column "age": two columns have this name`, ""},
 		{"no rows", asParquet(t, 9, typed{"id", nil}, typed{"age", nil}, typed{"color", nil}, typed{"bmi", nil}, typed{"sick", nil}), "f.parquet: the file has no rows", ""},
-		{"cut", asParquet(t, 9, good()...)[:200], "f.parquet: the file is damaged or was cut", "again"},
+		{"cut", asParquet(t, 9, good()...)[:200], "f.parquet: the file is damaged or truncated", "again"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			err := ReadFrom("f.parquet", bytes.NewReader(tt.data), s, Options{}, func([]float64, schema.Record) error { return nil })

@@ -92,7 +92,7 @@ func TestEmbeddingsRefuse(t *testing.T) {
 		o    EmbeddingFiles
 		want string
 	}{
-		{"key twice", parquet(typed{"key", []any{"a", "SECRET", "SECRET"}}, x), `row 3 (row group 2): column "key": the key stands in an earlier row`},
+		{"key twice", parquet(typed{"key", []any{"a", "SECRET", "SECRET"}}, x), `row 3 (row group 2): column "key": the key occurs in an earlier row`},
 		{"key absent", parquet(typed{"key", []any{"a", nil, "b"}}, x), `row 2 (row group 1): column "key": the key is missing`},
 		{"null", parquet(key, typed{"x", []any{1.0, nil, 1.0}}), "row 2 (row group 1): a number is null, NaN, infinite"},
 		{"NaN", parquet(key, typed{"x", []any{1.0, 1.0, math.NaN()}}), "row 3 (row group 2): a number is null, NaN, infinite"},
@@ -107,7 +107,7 @@ func TestEmbeddingsRefuse(t *testing.T) {
 		{"lists of two lengths", EmbeddingFiles{Path: put(t, "l.parquet", asParquetLists(t, []string{"a", "b"}, []float32{1, 2, 3}, 2, 1))}, "row 2 (row group 1): a vector of another length"},
 		{"npy NaN", array(npy("(2, 1)", 1, float32(math.NaN())), "a\nb"), "record 2: a value is not a finite float32"},
 		{"npy keys too few", array(npy("(2, 1)", 1, 2), "a"), "e.keys: not as many keys as"},
-		{"npy key twice", array(npy("(2, 1)", 1, 2), "SECRET\nSECRET\n"), "e.keys: row 2: the key stands in an earlier row"},
+		{"npy key twice", array(npy("(2, 1)", 1, 2), "SECRET\nSECRET\n"), "e.keys: row 2: the key occurs in an earlier row"},
 		{"npy blank key", array(npy("(2, 1)", 1, 2), "a\n\n"), "e.keys: row 2: the key is missing"},
 		{"npy of images", array(npy("(1, 2, 2)", 1, 2, 3, 4), "a\n"), "shape (n, d)"},
 		{"npy cut", array(npy("(2, 1)", 1), "a\nb"), "ends before its last value"},

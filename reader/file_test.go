@@ -123,7 +123,7 @@ func TestFileFaults(t *testing.T) {
 		{"windows letters", "a,ort\n1,SECRET\x80\n", "{encoding: latin-1}", `f.csv:2: column "ort": a character that latin-1 does not have`, "encoding"},
 		{"half a pair", encoded("\ufeffa,ort\n1,x\n", "utf-16le") + "\x00\xd8", "", `f.csv:3: column "a": a character that utf-16le does not have`, ""},
 		{"undeclared utf-16", encoded("née,ort\n1,x\n", "utf-16le"), "", "a NUL byte", "utf-16le"},
-		{"a mark that says otherwise", "\xef\xbb\xbfnée,ort\n1,x\n", "{encoding: latin-1}", "the file begins with the mark of utf-8", ""},
+		{"a mark that says otherwise", "\xef\xbb\xbfnée,ort\n1,x\n", "{encoding: latin-1}", "the file begins with the byte order mark of utf-8", ""},
 		{"no mark", "née,ort\n1,x\n", "{encoding: utf-16}", "does not begin with a byte order mark", "utf-16le"},
 		{"point under a decimal comma", "née;ort\n1.5;x\n", semi, `f.csv:2: column "née": not a number (digits with an optional sign, decimal comma`, ""},
 		{"groups of two", "née;ort\n12.34,5;x\n", `{delimiter: ";", decimal: ",", thousands: "."}`, `f.csv:2: column "née": not a number`, ""},

@@ -148,7 +148,7 @@ func TestLargeDeltas(t *testing.T) {
 	q := ledgertest.Spend("d", 0.5)
 	q.Delta = "0.011"
 	_, _, err := l.Reserve(ctx, q)
-	refused(t, err, "more than the 0.01 that one may grant to oneself", "pawl ledger create d --epsilon 1 --delta 0.011 --allow-large-delta")
+	refused(t, err, "more than the 0.01 that users may grant themselves", "pawl ledger create d --epsilon 1 --delta 0.011 --allow-large-delta")
 	if !ledger.NoBudget(err) {
 		t.Error("a grant would mend that")
 	}

@@ -95,11 +95,11 @@ func TestFolderRefuses(t *testing.T) {
 		{"another height", map[string][]byte{"a/1.png": good, "b/1.png": grey(2, 3, 1)}, nil, "d/b/1.png: another height or width"},
 		{"grey and colour", map[string][]byte{"a/1.png": good, "b/1.png": rgb(2, 2, color.RGBA{1, 2, 3, 255})}, nil, "d/b/1.png: grey where"},
 		{"transparency", map[string][]byte{"a/1.png": good, "b/1.png": encoded(clear)}, nil, "d/b/1.png: transparency"},
-		{"palette", map[string][]byte{"a/1.png": good, "b/1.png": encoded(palette)}, nil, "d/b/1.png: colours from a palette"},
-		{"16 bits", map[string][]byte{"a/1.png": encoded(image.NewGray16(image.Rect(0, 0, 2, 2))), "b/1.png": good}, nil, "d/a/1.png: 16 bits a channel"},
-		{"16 bits of colour", map[string][]byte{"a/1.png": encoded(image.NewNRGBA64(image.Rect(0, 0, 2, 2))), "b/1.png": good}, nil, "d/a/1.png: 16 bits a channel"},
-		{"absurd width", map[string][]byte{"a/1.png": huge(1<<30, 1), "b/1.png": good}, nil, "d/a/1.png: the header claims more than pawl reads"},
-		{"absurd area", map[string][]byte{"a/1.png": huge(1<<14, 1<<14), "b/1.png": good}, nil, "d/a/1.png: the header claims more than pawl reads"},
+		{"palette", map[string][]byte{"a/1.png": good, "b/1.png": encoded(palette)}, nil, "d/b/1.png: palette colours"},
+		{"16 bits", map[string][]byte{"a/1.png": encoded(image.NewGray16(image.Rect(0, 0, 2, 2))), "b/1.png": good}, nil, "d/a/1.png: 16 bits per channel"},
+		{"16 bits of colour", map[string][]byte{"a/1.png": encoded(image.NewNRGBA64(image.Rect(0, 0, 2, 2))), "b/1.png": good}, nil, "d/a/1.png: 16 bits per channel"},
+		{"absurd width", map[string][]byte{"a/1.png": huge(1<<30, 1), "b/1.png": good}, nil, "d/a/1.png: the header states more than pawl reads"},
+		{"absurd area", map[string][]byte{"a/1.png": huge(1<<14, 1<<14), "b/1.png": good}, nil, "d/a/1.png: the header states more than pawl reads"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			refused(t, tt.want, func() (*Set, error) { return Folder("d", tree(tt.files), tt.classes) })

@@ -191,7 +191,7 @@ func TestDates(t *testing.T) {
 		{"lower: 2000-01-01, upper: 2000-01-01", "the lower date is not before"},
 		{"lower: 1999-01-01, upper: 2000-01-01, format: DD.QQ.YYYY", `"Q" is neither`},
 		{"lower: 1999-01-01, upper: 2000-01-01, format: DD.MM", "it has no year"},
-		{"lower: 1999-01-01, upper: 2000-01-01, format: DD.MM.YYYY MM", "M stands there twice"},
+		{"lower: 1999-01-01, upper: 2000-01-01, format: DD.MM.YYYY MM", "M occurs twice"},
 		{"lower: 1999-01-01, upper: 2000-01-01, parts: [week]", "parts must be different ones of"},
 		{"lower: 1999-01-01, upper: 2000-01-01, parts: [year, year]", "parts must be different ones of"},
 		{"lower: 1999-01-01, upper: 2000-01-01, parts: [hour], format: DD.MM.YYYY", "no format has an hour"},

@@ -107,7 +107,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"part of a whole", with("{name: age, type: integer, lower: 0, upper: 1.5}"), "whole number", ""},
 		{"heavy negative", with("{name: a, type: numeric, lower: -1, upper: 1, heavy_tailed: true}"), "at least 0", ""},
 		{"heavy and narrow", with("{name: a, type: numeric, lower: 999999999999999, upper: 1e15, heavy_tailed: true}"), "logarithms are equal", "leave heavy_tailed out"},
-		{"monotone category", with("{name: a, type: categorical, categories: [a, b], monotone: increasing}"), `s.yaml:3:54: column "a": monotone is for numbers and ordered categories`, "ordered: true"},
+		{"monotone category", with("{name: a, type: categorical, categories: [a, b], monotone: increasing}"), `s.yaml:3:54: column "a": monotone needs a number or ordered categories`, "ordered: true"},
 		{"monotone word", with("{name: a, type: numeric, lower: 0, upper: 1, monotone: up}"), `s.yaml:3:60: column "a": monotone must be increasing or decreasing`, ""},
 		{"monotone boolean", with("{name: a, type: boolean, monotone: increasing}"), "monotone means nothing", ""},
 		{"bounds of text", with("{name: a, type: categorical, categories: [a, b], lower: 0}"), "lower means nothing", ""},

@@ -170,7 +170,7 @@ func TestRefusedFiles(t *testing.T) {
 		"twice.csv.gz":    "twice.csv.gz: packed twice (gzip inside)",
 		"twice.zip":       "twice.zip#a.csv.gz: packed twice (gzip inside)",
 		"encrypted.zip":   "encrypted.zip#a.csv: it is encrypted",
-		"odd.zip":         "odd.zip#a.csv: packed by a method that cannot be read (77)",
+		"odd.zip":         "odd.zip#a.csv: packed by an unsupported method (77)",
 		"plain.csv#Sheet": `plain.csv: neither a zip archive nor a workbook: it has no part "Sheet"`,
 		"absent.csv":      "absent.csv: no such file",
 		"absent-*.csv":    "absent-*.csv: no file matches this pattern",

@@ -125,7 +125,7 @@ func TestLedgerLostAtEachStage(t *testing.T) {
 						t.Skip("covered by the next stage: the file is another one")
 					}
 					status, _, said := call(t, "ledger", "show", "other")
-					if status != exitRefused || !strings.Contains(said, "record 2, which was here, is gone") {
+					if status != exitRefused || !strings.Contains(said, "record 2, which was here, is missing") {
 						t.Errorf("status %d, %s", status, said)
 					}
 					return
@@ -480,7 +480,7 @@ func TestImportOntoARolledBackLedger(t *testing.T) {
 		if status != 0 || !strings.Contains(out, added) || !strings.Contains(out, "INCOMPLETE: record 3,") || !strings.Contains(errs, "warning: other: record 3, which this machine has seen, is still missing") {
 			t.Errorf("status %d, %s%s", status, out, errs)
 		}
-		if status, _, errs := call(t, "ledger", "show", "other"); status != exitRefused || !strings.Contains(errs, "record 3, which was here, is gone") {
+		if status, _, errs := call(t, "ledger", "show", "other"); status != exitRefused || !strings.Contains(errs, "record 3, which was here, is missing") {
 			t.Errorf("status %d, %s", status, errs)
 		}
 	}

@@ -76,7 +76,7 @@ func TestFitWithAPublicTable(t *testing.T) {
 		{"s.yaml", []string{"--public", "clinic.csv"}, "--public clinic.csv: these are the rows of DATA itself"},
 		{"s.yaml", []string{"--public", "turned.csv"}, "--public turned.csv holds rows of DATA itself"},
 		{"s.yaml", []string{"--public", "wards.csv"}, "wards"},
-		{"s.yaml", []string{"--public", "sealed.csv"}, `--public sealed.csv: the ledger knows these rows as the sensitive data set "wards"`},
+		{"s.yaml", []string{"--public", "sealed.csv"}, `--public sealed.csv: the ledger lists these rows as the sensitive data set "wards"`},
 		{"s.yaml", []string{"--public", "mixed.csv"}, "--public mixed.csv holds rows of DATA itself"},
 		{"s.yaml", []string{"--public", "open.csv", "--search"}, "--search and --public exclude each other"},
 		{"s.yaml", []string{"--public", "open.csv", "--model", "ebm"}, `--public: model "ebm" does not start from public rows`},

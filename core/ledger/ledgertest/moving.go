@@ -104,7 +104,7 @@ func moving(t *testing.T, s ledger.Store) {
 	must(t, spend(from, "scoped", dp.Pure{Epsilon: 0.125}))
 	before := headOf(t, to, "scoped")
 	_, err = take(to, export(from, both))
-	refused(t, err, "another history")
+	refused(t, err, "a different history")
 	if headOf(t, to, "scoped") != before {
 		t.Error("a refused import changed the log")
 	}

@@ -101,11 +101,11 @@ func stewardship(t *testing.T, s ledger.Store) {
 	// Approval: of committed entries, once by each, on a team's ledger not by oneself.
 	p, open, err := bob.Reserve(ctx, Spend("d", 0.0625))
 	must(t, err)
-	refused(t, steward.Approve(ctx, "d", open.ID, "early"), "only what a committed entry")
+	refused(t, steward.Approve(ctx, "d", open.ID, "early"), "only the results of a committed entry")
 	_, err = figures.WhatIf(ctx, bob, "d", "", dp.Pure{Epsilon: 0.0625}) // the account has seen it
 	must(t, err)
 	must(t, bob.Cancel(ctx, p))
-	refused(t, steward.Approve(ctx, "d", open.ID, "late"), "only what a committed entry")
+	refused(t, steward.Approve(ctx, "d", open.ID, "late"), "only the results of a committed entry")
 	// What was cancelled is back in the share, too.
 	p, _, err = bob.Reserve(ctx, Spend("d", 0.125))
 	must(t, err)

@@ -713,7 +713,7 @@ func TestDearerJobs(t *testing.T) {
 		}
 	}
 	d := warned(dp.Approximate{Epsilon: 0.5, Delta: 5e-7})
-	if d == nil || d.After != 0 || d.Usual < 20 || !strings.HasPrefix(d.String(), "this job makes later jobs dearer: after it the budget holds no more job of epsilon 0.4, after most other jobs of the same epsilon about ") {
+	if d == nil || d.After != 0 || d.Usual < 20 || !strings.HasPrefix(d.String(), "this job makes later jobs more expensive: after it the budget admits no more job of epsilon 0.4, after most other jobs of the same epsilon about ") {
 		t.Errorf("a job that uses up delta: %v", d)
 	}
 	l := newLedger(t, "4", "0")
