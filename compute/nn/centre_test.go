@@ -85,10 +85,10 @@ func TestScaledRows(t *testing.T) {
 
 func TestCentreIsRefused(t *testing.T) {
 	for name, layers := range map[string][]Layer{
-		"behind a trainable layer": {{Kind: "dense", Units: 2}, {Kind: "centre"}},
-		"second one":               {{Kind: "normalize"}, {Kind: "centre"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
-		"need a public bound":      {{Kind: "standardize"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
-		"behind a trainable":       {{Kind: "dense", Units: 2}, {Kind: "normalize"}},
+		"after a trainable layer": {{Kind: "dense", Units: 2}, {Kind: "centre"}},
+		"only one of":             {{Kind: "normalize"}, {Kind: "centre"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
+		"need a public bound":     {{Kind: "standardize"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
+		"after a trainable":       {{Kind: "dense", Units: 2}, {Kind: "normalize"}},
 	} {
 		if _, err := Compile(Spec{Layers: layers}, Vector(2), 2); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)

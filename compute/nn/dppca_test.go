@@ -55,16 +55,16 @@ func TestReleasedPCA(t *testing.T) {
 func TestReleasedPCAIsRefused(t *testing.T) {
 	dense := Layer{Kind: "dense", Units: 2}
 	for name, layers := range map[string][]Layer{
-		"public bound":    {{Kind: "standardize"}, {Kind: "dp_pca", Coefficients: 1}, dense},
-		"bound must be":   {{Kind: "dp_pca", Coefficients: 1, Bound: math.Inf(1)}, dense},
-		"got -1":          {{Kind: "dp_pca", Coefficients: 1, Bound: -1}, dense},
-		"1 to 3, got 4":   {{Kind: "normalize"}, {Kind: "dp_pca", Coefficients: 4}, dense},
-		"1 to 3, got 0":   {{Kind: "normalize"}, {Kind: "dp_pca"}, dense},
-		"mode is":         {{Kind: "normalize"}, {Kind: "dp_pca", Coefficients: 1, Mode: "max"}, dense},
-		"waits for a":     {{Kind: "normalize"}, {Kind: "centre"}, {Kind: "dp_pca", Coefficients: 1, Bound: 1}, dense},
-		"that waits":      {{Kind: "dp_pca", Coefficients: 2, Bound: 1}, {Kind: "normalize"}, {Kind: "centre"}, dense},
-		"trainable layer": {dense, {Kind: "dp_pca", Coefficients: 1, Bound: 1}},
-		"has no meaning":  {{Kind: "dp_pca", Coefficients: 1, Bound: 1, Seed: 3}, dense},
+		"public bound":         {{Kind: "standardize"}, {Kind: "dp_pca", Coefficients: 1}, dense},
+		"bound must be":        {{Kind: "dp_pca", Coefficients: 1, Bound: math.Inf(1)}, dense},
+		"got -1":               {{Kind: "dp_pca", Coefficients: 1, Bound: -1}, dense},
+		"1 to 3, got 4":        {{Kind: "normalize"}, {Kind: "dp_pca", Coefficients: 4}, dense},
+		"1 to 3, got 0":        {{Kind: "normalize"}, {Kind: "dp_pca"}, dense},
+		"mode is":              {{Kind: "normalize"}, {Kind: "dp_pca", Coefficients: 1, Mode: "max"}, dense},
+		"dp_pca): only one of": {{Kind: "normalize"}, {Kind: "centre"}, {Kind: "dp_pca", Coefficients: 1, Bound: 1}, dense},
+		"centre): only one of": {{Kind: "dp_pca", Coefficients: 2, Bound: 1}, {Kind: "normalize"}, {Kind: "centre"}, dense},
+		"trainable layer":      {dense, {Kind: "dp_pca", Coefficients: 1, Bound: 1}},
+		"has no meaning":       {{Kind: "dp_pca", Coefficients: 1, Bound: 1, Seed: 3}, dense},
 	} {
 		if _, err := Compile(Spec{Layers: layers}, Vector(3), 2); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)

@@ -28,9 +28,9 @@ func TestPCA(t *testing.T) {
 		t.Error("components of another size are taken")
 	}
 	for name, layers := range map[string][]Layer{
-		"not the first": {{Kind: "standardize"}, {Kind: "pca", Coefficients: 1}, {Kind: "dense", Units: 2}},
-		"1 to 3":        {{Kind: "pca", Coefficients: 4}, {Kind: "dense", Units: 2}},
-		"behind":        {{Kind: "dense", Units: 2}, {Kind: "pca", Coefficients: 1}},
+		"not the first":     {{Kind: "standardize"}, {Kind: "pca", Coefficients: 1}, {Kind: "dense", Units: 2}},
+		"1 to 3":            {{Kind: "pca", Coefficients: 4}, {Kind: "dense", Units: 2}},
+		"after a trainable": {{Kind: "dense", Units: 2}, {Kind: "pca", Coefficients: 1}},
 	} {
 		if _, err := Compile(Spec{Layers: layers}, Vector(3), 2); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)

@@ -90,9 +90,9 @@ func TestRandomIsLinear(t *testing.T) {
 
 func TestRandomIsRefused(t *testing.T) {
 	for name, layers := range map[string][]Layer{
-		"1 to 3, got 4": {{Kind: "random", Coefficients: 4}, {Kind: "dense", Units: 2}},
-		"1 to 3, got 0": {{Kind: "random"}, {Kind: "dense", Units: 2}},
-		"behind":        {{Kind: "dense", Units: 2}, {Kind: "random", Coefficients: 1}},
+		"1 to 3, got 4":     {{Kind: "random", Coefficients: 4}, {Kind: "dense", Units: 2}},
+		"1 to 3, got 0":     {{Kind: "random"}, {Kind: "dense", Units: 2}},
+		"after a trainable": {{Kind: "dense", Units: 2}, {Kind: "random", Coefficients: 1}},
 	} {
 		if _, err := Compile(Spec{Layers: layers}, Vector(3), 2); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)

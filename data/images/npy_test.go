@@ -77,7 +77,7 @@ func TestNPYRefuses(t *testing.T) {
 		{"no dictionary", withHeader("[1, 2]"), label, "the header is damaged: no dictionary"},
 		{"records", withHeader("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2)}"), label, "records with fields"},
 		{"no shape", withHeader("{'descr': '<f4', 'fortran_order': False}"), label, "are needed and nothing else"},
-		{"shape twice", withHeader("{'descr': '<f4', 'shape': (1, 2), 'shape': (1, 2)}"), label, "stands twice"},
+		{"shape twice", withHeader("{'descr': '<f4', 'shape': (1, 2), 'shape': (1, 2)}"), label, "occurs twice"},
 		{"another name", withHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), 'x': 1}"), label, "are needed, each with"},
 		{"text after it", withHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)} x"), label, "nothing else"},
 		{"never closed", withHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2),"), label, "a name is missing"},

@@ -191,7 +191,7 @@ func (d *decoder) date(name, why string, by map[string]field) ([]Column, error) 
 	for _, key := range colKeys {
 		f, ok := by[key]
 		if ok && !slices.Contains([]string{"name", "match", "type", "why", "format", "parts", "origin", "lower", "upper", "missing"}, key) {
-			return nil, d.fault(f.where, name, key+" does not apply to type date", "remove the key or change the type")
+			return nil, d.fault(f.where, name, key+" cannot be used with type date", "remove the key or change the type")
 		}
 	}
 	day := func(key string, into *time.Time) error {

@@ -400,7 +400,7 @@ func (d *decoder) details(c *Column, by map[string]field) {
 			continue
 		}
 		if !hasType(allowed, c.Type) {
-			d.add(d.fault(f.where, c.Name, fmt.Sprintf("%s does not apply to type %s", key, c.Type), "remove the key or change the type"))
+			d.add(d.fault(f.where, c.Name, fmt.Sprintf("%s cannot be used with type %s", key, c.Type), "remove the key or change the type"))
 			delete(by, key)
 		}
 	}

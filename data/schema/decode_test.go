@@ -46,7 +46,7 @@ columns:
 	want := []string{
 		`s.yaml:3:1: unit is blank: whose data are to be protected?`,
 		`s.yaml:7:5: column "age": type is blank`,
-		`s.yaml:8:54: column "ward": lower does not apply to type categorical`,
+		`s.yaml:8:54: column "ward": lower cannot be used with type categorical`,
 		`s.yaml:9:5: column "stay": lower bound is missing`,
 		`s.yaml:9:5: column "stay": upper bound is missing`,
 		`s.yaml:12:5: entry 6 of columns has no name`,

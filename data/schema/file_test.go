@@ -197,7 +197,7 @@ func TestDates(t *testing.T) {
 		{"lower: 1999-01-01, upper: 2000-01-01, parts: [hour], format: DD.MM.YYYY", "no format has an hour"},
 		{"lower: 1999-01-01, upper: 1999-02-01, parts: [year]", "lower and upper bound are equal"},
 		{"lower: 1999-01-01, upper: 2000-01-01, missing: never", "missing must be refuse, unknown or a date"},
-		{"lower: 1999-01-01, upper: 2000-01-01, categories: [a]", "categories does not apply to type date"},
+		{"lower: 1999-01-01, upper: 2000-01-01, categories: [a]", "categories cannot be used with type date"},
 	} {
 		_, err := Decode("s.yaml", []byte("version: 1\nunit: row\ncolumns:\n  - {name: d, type: date, "+c.declared+"}\n"))
 		var e *Error

@@ -51,9 +51,9 @@ func TestWideColumnsAreRefused(t *testing.T) {
 		{"no buckets", "{name: a, type: text, buckets: 0}", "buckets must be a whole number from 1"},
 		{"too many buckets", "{name: a, type: text, buckets: 70000}", "buckets must be a whole number from 1 to 65536"},
 		{"unknown rule", "{name: a, type: text, tokens: letters}", `unknown rule "letters" for tokens`},
-		{"bounds of a text", "{name: a, type: text, lower: 0}", "lower does not apply to type text"},
+		{"bounds of a text", "{name: a, type: text, lower: 0}", "lower cannot be used with type text"},
 		{"constant for a text", "{name: a, type: text, missing: none}", "missing must be refuse or unknown"},
-		{"buckets of a number", "{name: a, type: numeric, lower: 0, upper: 1, buckets: 3}", "buckets does not apply to type numeric"},
+		{"buckets of a number", "{name: a, type: numeric, lower: 0, upper: 1, buckets: 3}", "buckets cannot be used with type numeric"},
 		{"vector without key", "{name: a, type: vector, dimension: 3}", "key must name the column"},
 		{"vector without dimension", "{name: a, type: vector, key: b}", "dimension must be from 1"},
 	} {

@@ -99,7 +99,7 @@ func TestSheetsThatAreNoTables(t *testing.T) {
 		"column B has no name": func(f *excelize.File) error {
 			return lines(f, "Sheet1", []any{"age", nil, "ward"}, []any{31, 1, "secret"})
 		},
-		"column B has the name of another": func(f *excelize.File) error { return lines(f, "Sheet1", []any{"age", "age"}, []any{31, "secret"}) },
+		"column B repeats the name of another column": func(f *excelize.File) error { return lines(f, "Sheet1", []any{"age", "age"}, []any{31, "secret"}) },
 		"row 3 is blank": func(f *excelize.File) error {
 			return lines(f, "Sheet1", header, []any{31, "secret"}, []any{}, []any{32, "b"})
 		},

@@ -375,10 +375,10 @@ func (j job) name(delta string) string {
 		name += fmt.Sprintf("ε %s, δ %s", number(c.epsilon), delta)
 	}
 	if c.rate > 0 {
-		name += ", learning rate " + number(c.rate)
+		name += ", step size " + number(c.rate)
 	}
 	if c.factor > 0 {
-		name += fmt.Sprintf(", %s × the learning rate", number(c.factor))
+		name += fmt.Sprintf(", %s × the step size", number(c.factor))
 	}
 	if by := j.data.By; by != "" && by != workflow.Metrics(j.data.task())[0] {
 		name += ", by " + string(j.data.By)

@@ -24,10 +24,10 @@ func Check(ctx context.Context, l Books, dataset string, heads ...string) (Check
 	if err != nil {
 		return Checked{}, err
 	}
-	out := Checked{Name: c.Name, Records: c.Records, Head: c.Head, Chain: "intact: every record follows the previous one",
+	out := Checked{Name: c.Name, Records: c.Records, Head: c.Head, Chain: "holds: every record follows the previous one",
 		Codes: "none yet: the next record creates it"}
 	if c.Coded {
-		out.Codes = "valid: the head is authenticated with the ledger's key"
+		out.Codes = "holds: the head is signed with the ledger's key"
 	}
 	switch {
 	case !c.Heads:
