@@ -34,11 +34,11 @@ func TestVocabularyFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       "empty",
 		"a\n\nb\n":               "an empty line",
-		"a\nfree entry\n":        "is cut into 2",
+		"a\nfree entry\n":        "is split into 2",
 		"a\nFree\n":              "small letters",
 		"a\n123\n":               "small letters",
 		"a\nb\na\n":              "listed twice",
-		"a\n \n":                 "is cut into 0",
+		"a\n \n":                 "is split into 0",
 		"a\n\xff\n":              "not UTF-8",
 		strings.Repeat("a", 2e6): "longer than 1 MiB",
 	} {

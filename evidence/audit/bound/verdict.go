@@ -84,7 +84,7 @@ func (v Verdict) String() string {
 	found := fmt.Sprintf("epsilon is at least %.3f at delta %g (%g %%), claimed %.3f", v.Bound.Epsilon, v.Bound.Delta, 100*v.Bound.Confidence, v.Claim.Epsilon)
 	switch {
 	case v.Convicted:
-		return "convicted at " + at + ": " + found
+		return "rejected at " + at + ": " + found
 	case v.Suspected:
 		return "suspected, not rejected at " + at + ": " + found
 	}

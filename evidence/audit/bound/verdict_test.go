@@ -112,7 +112,7 @@ func TestJudgeCounts(t *testing.T) {
 		if _, err := json.Marshal(v); err != nil {
 			t.Error(err)
 		}
-		if text := v.String(); strings.Contains(text, "not convicted") == c.want || !strings.Contains(text, "3.281") {
+		if text := v.String(); strings.Contains(text, "not rejected") == c.want || !strings.Contains(text, "3.281") {
 			t.Errorf("verdict reads %q", text)
 		}
 	}
