@@ -237,7 +237,7 @@ func TestLocalUsageErrors(t *testing.T) {
 		{"another method", func(in *SelectInput) { in.Method = "t-statistic" }, "that of method dfs"},
 		{"add or remove", func(in *SelectInput) { in.Relation = dp.AddOrRemoveOne }, "no guarantee under add_or_remove_one"},
 		{"zero out", func(in *SelectInput) { in.Relation = dp.ZeroOut }, "no guarantee under zero_out"},
-		{"replace one of central", func(in *SelectInput) { in.Mode, in.Relation = Central, dp.ReplaceOne }, "booked under add_or_remove_one"},
+		{"replace one of central", func(in *SelectInput) { in.Mode, in.Relation = Central, dp.ReplaceOne }, "charged under add_or_remove_one"},
 		{"labels of central", func(in *SelectInput) { in.Mode, in.Labels = Central, PublicLabels }, "releases no rows"},
 		{"unknown labels", func(in *SelectInput) { in.Labels = "noisy" }, "unknown treatment"},
 		{"randomized as published", func(in *SelectInput) { in.AsPublished, in.Labels = true, RandomizedLabels }, "released unchanged"},

@@ -77,7 +77,7 @@ func TestComponentsAsPublished(t *testing.T) {
 	}{
 		{"sensitive", func(in *TrainInput) { in.Public, in.Schema.Public = false, false }, "public data"},
 		{"without a word", func(in *TrainInput) { in.AsPublished = false }, "not paid for"},
-		{"held out", func(in *TrainInput) { in.Test = HeldOut }, "held out"},
+		{"held out", func(in *TrainInput) { in.Test = HeldOut }, "held-out images"},
 	} {
 		in := trainInput(true, layer)
 		in.AsPublished = true

@@ -40,7 +40,7 @@ func TestChoicesThatDoNotFit(t *testing.T) {
 		{"bands beyond a pass", func(in *TrainInput) { in.Mechanism, in.Bands, in.Batch, in.Epochs = "banded", 9, 25, 8 }, "memory for 8 bands", "--batch"},
 		{"bands of large lots", func(in *TrainInput) { in.Mechanism, in.Batch = "banded", 150 }, "memory for 1 bands", "--batch"},
 		{"a pass of one lot", func(in *TrainInput) { in.Mechanism, in.Lots, in.Batch = "banded", "passes", 150 }, "no two lots", "--batch"},
-		{"bands of a quantile", func(in *TrainInput) { in.Mechanism, in.Clipping = "banded", gradient.Quantile }, "no banded noise", "flat"},
+		{"bands of a quantile", func(in *TrainInput) { in.Mechanism, in.Clipping = "banded", gradient.Quantile }, "does not work with banded noise", "flat"},
 		{"bands of adadp", func(in *TrainInput) { in.Mechanism, in.Optimizer = "banded", "adadp" }, "undoes steps", "momentum"},
 		{"bands without noise", func(in *TrainInput) {
 			in.Public, in.Schema.Public, in.NonPrivate, in.Epsilon, in.Mechanism = true, true, true, "", "banded"

@@ -268,7 +268,7 @@ func TestTrainRefusesBadInput(t *testing.T) {
 		{"flip alone", append(own, "--epsilon", "1", "--model", tiny, "--flip"), "--augment"},
 		{"shift alone", append(own, "--epsilon", "1", "--model", tiny, "--shift", "1"), "--augment"},
 		{"shift beyond the image", append(own, "--epsilon", "1", "--model", tiny, "--augment", "2", "--shift", "8"), "0 to 7 pixels"},
-		{"equal variants", append(own, "--epsilon", "1", "--model", tiny, "--augment", "2", "--shift", "0"), "all the same"},
+		{"equal variants", append(own, "--epsilon", "1", "--model", tiny, "--augment", "2", "--shift", "0"), "identical variants"},
 		{"ema 1", append(own, "--epsilon", "1", "--model", tiny, "--ema", "1"), "decay"},
 		{"ema NaN", append(own, "--epsilon", "1", "--model", tiny, "--ema", "NaN"), "decay"},
 		{"ema and average", append(own, "--epsilon", "1", "--model", tiny, "--ema", "0.9", "--average", "0.5"), "--average"},
