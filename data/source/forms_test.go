@@ -99,7 +99,7 @@ func TestOneTableInEveryForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := ledgertest.Spend(table.Name, 0.01)
-		if q.Rows, err = table.Seal(reader.Refuse, key); err != nil {
+		if q.Rows, err = table.Seal(t.Context(), reader.Refuse, key); err != nil {
 			t.Fatal(form, err)
 		}
 		if q.Digest, err = l.Digest(ctx, table.Content.Reader()); err != nil {
@@ -181,7 +181,7 @@ func TestFarRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := table.Seal(reader.Refuse, key); err != nil {
+		if _, err := table.Seal(t.Context(), reader.Refuse, key); err != nil {
 			t.Fatal(err)
 		}
 		if (len(said) > 0) != far {

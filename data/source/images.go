@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -199,7 +200,7 @@ func (p *Images) declared() *schema.Schema {
 
 // Seal seals bytes as they are, or what the model's data-free front end makes of
 // them. The rows bring the prints that RecogniseImages made before.
-func (p *Images) Seal(plan Inputs, s *schema.Schema, key *intake.Key) (*intake.Rows, error) {
+func (p *Images) Seal(ctx context.Context, plan Inputs, s *schema.Schema, key *intake.Key) (*intake.Rows, error) {
 	b := intake.NewBuilder(key, s)
 	b.Print(p.Prints...)
 	if p.Train.Bytes != nil && !plan.HasPrefix() {
@@ -215,7 +216,12 @@ func (p *Images) Seal(plan Inputs, s *schema.Schema, key *intake.Key) (*intake.R
 	if plan.ShortInputs() {
 		add = b.AddShorts
 	}
-	err := plan.Inputs(p.Train, func(i int, input []float32) error { return add(p.label(i), input, p.found(i)) })
+	err := plan.Inputs(p.Train, func(i int, input []float32) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return add(p.label(i), input, p.found(i))
+	})
 	if err != nil {
 		return nil, err
 	}

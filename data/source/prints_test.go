@@ -49,7 +49,7 @@ func TestSealedRowsAreRecognised(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := ledgertest.Spend(table.Name, 0.01)
-		if q.Rows, err = table.Seal(reader.Refuse, key); err != nil {
+		if q.Rows, err = table.Seal(t.Context(), reader.Refuse, key); err != nil {
 			t.Fatal(err)
 		}
 		_, _, err = l.Reserve(ctx, q)
@@ -116,7 +116,7 @@ func TestOtherWritingsAreRecognised(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := ledgertest.Spend(table.Name, 0.01)
-		if q.Rows, err = table.Seal(reader.Refuse, key); err != nil {
+		if q.Rows, err = table.Seal(t.Context(), reader.Refuse, key); err != nil {
 			t.Fatalf("%s: %v", c.file, err)
 		}
 		_, _, err = l.Reserve(ctx, q)

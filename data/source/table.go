@@ -242,14 +242,19 @@ func farRows(n, declared int64) bool {
 
 // Seal parses every row and seals it. Faults are found here, before anything is
 // reserved.
-func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) {
+func (s *Table) Seal(ctx context.Context, bad reader.BadRows, key *intake.Key) (*intake.Rows, error) {
 	b := intake.NewBuilder(key, s.Schema)
 	if s.Rehearsal {
 		b = intake.NewRehearsal(key, s.Schema)
 	}
 	err := s.Printed(bad, func() reader.Stretch {
 		part := b.Part()
-		return reader.Stretch{Row: part.Add, End: func() error { return b.Join(part) }}
+		return reader.Stretch{Row: func(cells []float64, found schema.Record) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return part.Add(cells, found)
+		}, End: func() error { return b.Join(part) }}
 	})
 	if err != nil {
 		return nil, err

@@ -23,10 +23,11 @@ func limits() {
 }
 
 // Main runs the program on the arguments of the process and ends it with the status.
-// An interrupt or a request to terminate cancels what is running.
+// An interrupt or a request to terminate cancels what is running; a second one ends the process at once.
 func Main() {
 	limits()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
 	status := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()
 	os.Exit(status)

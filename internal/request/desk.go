@@ -154,7 +154,7 @@ func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error)
 	}
 	// A file that lies on disk is read once: what is digested is then what was parsed.
 	j.Source.Digest = func(r io.Reader) ([]byte, error) { return d.Ledger.Digest(ctx, r) }
-	if env.Rows, err = j.Source.Seal(j.Bad, key); err != nil {
+	if env.Rows, err = j.Source.Seal(ctx, j.Bad, key); err != nil {
 		return env, err
 	}
 	if env.Different, err = j.copies.Recognise(ctx, d.Ledger, j.Source.Found()); err != nil {

@@ -18,6 +18,9 @@ import (
 // Text is an error in one line, without a password, in the words of the command line.
 func Text(err error) string {
 	text := err.Error()
+	if errors.Is(err, context.Canceled) && errors.Is(err, ledger.ErrUnavailable) {
+		return "interrupted" // by the operator: the ledger is not at fault
+	}
 	if errors.Is(err, context.Canceled) {
 		text = strings.Replace(text, context.Canceled.Error(), "interrupted", 1)
 	}

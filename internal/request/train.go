@@ -174,12 +174,12 @@ func (d *Desk) ofImages(plan *workflow.Plan, argument string, p *source.Images, 
 				return env, err
 			}
 		}
-		if env.Rows, err = p.Seal(plan, s, key); err != nil {
+		if env.Rows, err = p.Seal(ctx, plan, s, key); err != nil {
 			return env, err
 		}
 		if other != nil {
 			// The scopes of public rows need no secret.
-			if env.Other, err = other.Seal(plan, other.Schema(), intake.SimulationKey(other.Name, 1)); err != nil {
+			if env.Other, err = other.Seal(ctx, plan, other.Schema(), intake.SimulationKey(other.Name, 1)); err != nil {
 				return env, err
 			}
 		}

@@ -294,7 +294,7 @@ func (f *Training) blackBox(ctx context.Context, p *source.Images, in workflow.T
 	if err != nil {
 		return err
 	}
-	if env.Rows, err = all.Seal(plan, p.Schema(), key); err != nil {
+	if env.Rows, err = all.Seal(ctx, plan, p.Schema(), key); err != nil {
 		return err
 	}
 	env.Images = p.Test.Some(order[out.Canaries : out.Canaries+blackBoxTest])

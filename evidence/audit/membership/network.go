@@ -57,7 +57,7 @@ func (r *Recipe) openImages(ctx context.Context) error {
 	r.env = func(plan *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error) {
 		own := *p
 		own.Train = set.Some(members)
-		rows, err := own.Seal(plan, sc, key)
+		rows, err := own.Seal(ctx, plan, sc, key)
 		return workflow.Env{Rows: rows, Images: set.Some(others)}, err
 	}
 	r.answer = func(m *model.Model) []float64 { return m.Answers(set.Len(), set.At) }

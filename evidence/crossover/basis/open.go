@@ -177,7 +177,7 @@ func (a *Desk) openOwnImages(ctx context.Context, l *ledger.Ledger, data string,
 		Env:   workflow.Env{Ledger: l, Updated: f.Updated, Digest: digest, Different: different},
 	}
 	key, err := source.ScopeKey(ctx, l, pictures.Name, s, nil)
-	p.Data.Purse.Seal = func(plan *workflow.Plan) (*intake.Rows, error) { return pictures.Seal(plan, s, key) }
+	p.Data.Purse.Seal = func(plan *workflow.Plan) (*intake.Rows, error) { return pictures.Seal(ctx, plan, s, key) }
 	return err
 }
 

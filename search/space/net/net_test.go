@@ -256,7 +256,7 @@ func TestRefusals(t *testing.T) {
 		{"no activation", "net: fcn\ndimensions: {layers: 1, units: 2}", "layers=1 units=2", "activation_fn is missing"},
 		{"unknown activation", "net: fcn\ndimensions: {layers: 1, units: 2, activation: swish}", "layers=1 units=2 activation=swish", `no activation is called "swish"`},
 		{"half a unit", "net: fcn\ndimensions: {layers: 1, units: 2.5, activation: relu}", "layers=1 units=2.5 activation=relu", "units is 2.5, it must be a whole number"},
-		{"dropout of everything", "net: fcn\ndimensions: {layers: 1, units: 2, activation: relu, dropout: 1}", "layers=1 units=2 activation=relu dropout=1", "dropout is 1, it must lie in [0, 1)"},
+		{"dropout of everything", "net: fcn\ndimensions: {layers: 1, units: 2, activation: relu, dropout: 1}", "layers=1 units=2 activation=relu dropout=1", "dropout is 1; it must be in [0, 1)"},
 		{"unknown features", "net: fcn\ndimensions: {layers: 1, units: 2, activation: relu, features: wavelets}", "layers=1 units=2 activation=relu features=wavelets", `features is "wavelets"`},
 		{"no family", "net: transformer\ndimensions: {layers: 1}", "layers=1", "unknown net"},
 		{"no family at all", "dimensions: {layers: 1}", "layers=1", "unknown net"},
