@@ -418,10 +418,11 @@ func (g *GAM) additive(terms *model.Terms, counts [][]int64) *additive {
 			below += p[cell]
 		}
 		median := bent.Unscale(2*(float64(cell)+0.5)/targetCells - 1)
-		if f.Scale.Log = bent.Unit(median) < lowTarget; f.Scale.Log {
+		heavy := bent.Unit(median) < lowTarget
+		if heavy {
 			f.Scale.Bend = 0
 		}
-		f.Scale.Log = f.Scale.Log || f.Scale.Bend > 0
+		f.Scale.Log = heavy || f.Scale.Bend > 0
 	}
 	return f
 }

@@ -34,8 +34,8 @@ func (c *lyingReader) Read(b []byte) (int, error) {
 	return c.Reader.Read(b)
 }
 
-// Who is handed a table's bytes gets those that were parsed, all of them, from the same reading; of a reading that ends before
-// the end, and of a table in memory, he gets no whole.
+// The receiver of a table's bytes gets all that was parsed, from the same reading. For a reading that stops before the
+// end, and for a table in memory, whole is false.
 func TestHanded(t *testing.T) {
 	var csv, json strings.Builder
 	csv.WriteString("age,ward\n")

@@ -45,8 +45,8 @@ func (k Kept) Recorded(found []*Print, kind Kind) (same, others bool, err error)
 	return same, others && !same, err
 }
 
-// Rewritten reports whether an identifier is written in another way than in what is kept: who is written
-// anew is another unit, and does not have the place that he had.
+// Rewritten reports whether an identifier is written differently from what is kept. A unit whose identifier is
+// written differently counts as another unit, in another place.
 func (k Kept) Rewritten(w *Writings) (bool, error) {
 	for _, b := range k {
 		if !IsWritings(b) {
