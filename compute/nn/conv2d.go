@@ -14,7 +14,7 @@ import (
 var _ = register(Kind{
 	Name: "conv2d", Help: "a convolution of images, in groups",
 	Keys: []string{"filters", "kernel", "stride", "dilation", "padding", "groups", "standardize_weights", "share", "trainable"},
-	Also: []string{"conv", "convolution"}, Role: Weights, Reach: 1, build: (*builder).conv2d, output: fresh,
+	Also: []string{"conv", "convolution"}, Role: Weights, Reach: 1, build: (*builder).conv2d, output: fresh, windows: true,
 	positions: func(l LayerInfo) int { return l.Output.Height * l.Output.Width },
 })
 

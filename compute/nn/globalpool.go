@@ -5,7 +5,7 @@ var _ = register(Kind{
 	build: func(b *builder, _ Layer, info *LayerInfo) (op, error) {
 		info.Output = Vector(b.shape.Channels)
 		return &globalPool{positions: b.shape.Height * b.shape.Width, d: b.shape.Channels}, nil
-	}, output: fresh,
+	}, output: fresh, windows: true,
 })
 
 // globalPool maps x (n×H×W×C) to the mean of each channel, y (n×C). Unlike a flattened

@@ -8,16 +8,16 @@ import (
 
 var _ = register(Kind{
 	Name: "max_pool", Help: "the largest number of each window and channel", Keys: []string{"size", "stride"}, Also: []string{"maxpool", "maxpool2d"},
-	build: (*builder).pool, output: fresh,
+	build: (*builder).pool, output: fresh, windows: true,
 })
 
 var _ = register(Kind{
 	Name: "avg_pool", Help: "the mean of each window and channel", Keys: []string{"size", "stride"}, Also: []string{"avgpool", "avgpool2d", "averagepool"},
-	build: (*builder).pool, output: fresh,
+	build: (*builder).pool, output: fresh, windows: true,
 })
 
 var _ = register(Kind{
-	Name: "pool2x2", Help: "the largest or the mean of four pixels", Keys: []string{"mode"}, build: (*builder).pool, output: fresh,
+	Name: "pool2x2", Help: "the largest or the mean of four pixels", Keys: []string{"mode"}, build: (*builder).pool, output: fresh, windows: true,
 	Front: &Front{Word: "pool", Choices: []string{"max", "mean"}, Searched: true, Layers: one(Layer{Kind: "pool2x2"})},
 })
 

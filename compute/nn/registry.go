@@ -32,7 +32,10 @@ type Kind struct {
 	// kind that hands on what it took.
 	overTime bool
 	sequence func(l Layer) bool
-	output   output
+	// windows says that it slides a window over an image, or averages all of it, so that it
+	// matters where a number lies.
+	windows bool
+	output  output
 	// unitRows says whether l makes rows of norm 1 at most; nil for never.
 	unitRows func(l Layer) bool
 	// gain is the variance of a new weight, times the number of inputs: of an activation
@@ -159,6 +162,20 @@ func (b *builder) outputIsFree() bool {
 		}
 		if o := kinds[l.Kind].output; o != passed {
 			return o == fresh
+		}
+	}
+	return false
+}
+
+// windowsFollow says whether the first layer behind that asks where numbers lie slides windows over them: dense and
+// flatten take them as a vector.
+func (b *builder) windowsFollow() bool {
+	for _, l := range b.spec[b.layer:] {
+		switch k := kinds[l.Kind]; {
+		case k.windows:
+			return true
+		case k.Role == Weights || l.Kind == "flatten":
+			return false
 		}
 	}
 	return false

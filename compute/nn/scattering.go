@@ -12,7 +12,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "scatter", Help: "scattering features of an image, rows of norm 1 at most", Keys: []string{"mode"}, Role: FrontEnd, build: (*builder).scatter,
+	Name: "scatter", Help: "scattering features of an image, rows of norm 1 at most; maps where convolutions or pools follow", Keys: []string{"mode"}, Role: FrontEnd, build: (*builder).scatter,
 	unitRows: always, Front: &Front{Word: "scatter", Searched: true, Layers: one(Layer{Kind: "scatter"})},
 })
 
@@ -20,10 +20,14 @@ var _ = register(Kind{
 // most (package scatter), in mode whitened of norm 1; in mode mirrored the features of an
 // image and of its mirror image are added up and whitened. It depends on no data and stands before the first trainable
 // layer, so it has no backward pass.
+//
+// y is a vector, channel after channel (n×C·81·H/4·W/4). Where the next layer with weights
+// is a convolution, or a pool stands before it, y is an image of the same numbers,
+// n×(H/4)×(W/4)×(C·81).
 type scattering struct {
-	in                       Shape
-	full, mirrored, whitened bool
-	d                        int
+	in                             Shape
+	full, mirrored, whitened, maps bool
+	d                              int
 	// transform is built when it is first used: most nets are only looked at.
 	transform func() *scatter.Transform
 }
@@ -39,9 +43,12 @@ func (b *builder) scatter(l Layer, info *LayerInfo) (op, error) {
 	if err != nil {
 		return nil, b.fault("", fmt.Sprintf("its input is %s", in), err.Error())
 	}
+	full, maps := l.Mode == "full", b.windowsFollow()
 	info.Output = Vector(d)
-	full := l.Mode == "full"
-	return &scattering{in, full, l.Mode == "mirrored", l.Mode == "mirrored" || l.Mode == "whitened", d, sync.OnceValue(func() *scatter.Transform {
+	if maps {
+		info.Output = Shape{in.Height / scatter.Stride, in.Width / scatter.Stride, in.Channels * scatter.Channels}
+	}
+	return &scattering{in, full, l.Mode == "mirrored", l.Mode == "mirrored" || l.Mode == "whitened", maps, d, sync.OnceValue(func() *scatter.Transform {
 		t, err := scatter.New(in.Height, in.Width, in.Channels, scatter.Options{Full: full})
 		if err != nil {
 			panic(err) // Size has checked the shape
@@ -68,6 +75,19 @@ func (l *scattering) forward(c *call, s *state, x []float32) []float32 {
 	}
 	if l.whitened {
 		t.Whiten(y)
+	}
+	if l.maps {
+		channels := l.in.Channels * scatter.Channels
+		vector := grow(&s.a, l.d)
+		for i := 0; i < len(y); i += l.d {
+			image := y[i : i+l.d]
+			copy(vector, image)
+			for k := range channels {
+				for p, v := range vector[k*l.d/channels : (k+1)*l.d/channels] {
+					image[p*channels+k] = v
+				}
+			}
+		}
 	}
 	return y
 }
@@ -100,7 +120,10 @@ func (l *scattering) write(n *writer, v value) value {
 	if l.whitened {
 		by := n.Tensor("whitening", scatter.Whitening(), scatter.Channels, scatter.Channels, 1, 1)
 		white := n.Add("Conv", onnx.Attributes{"strides", []int64{1, 1}}, n.Reshape(features, -1, scatter.Channels, positions, 1), by)
-		return n.made(n.Unit(n.Reshape(white, -1, int64(d)), 1), flat)
+		features = n.Unit(n.Reshape(white, -1, int64(d)), 1)
+	}
+	if l.maps {
+		return n.made(n.Reshape(features, -1, int64(l.in.Channels*scatter.Channels), int64(h/scatter.Stride), int64(w/scatter.Stride)), planes)
 	}
 	return n.made(n.Reshape(features, -1, int64(d)), flat)
 }
