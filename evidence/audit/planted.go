@@ -277,7 +277,7 @@ func (c NetworkCanaries) Specify(ctx context.Context, src *entropy.Source) ([]Ch
 		flat = append(flat, kept...)
 	}
 	checks := []Check{
-		ScaleCheck("noise has the deviation that is priced, on every number that no canary touches", flat),
+		ScaleCheck("noise has the priced standard deviation on every number that no canary touches", flat),
 		ReuseCheck("steps and numbers do not share noise", residuals),
 	}
 	// Nearly without noise: who joined, and how far.
@@ -345,8 +345,8 @@ func (c NetworkCanaries) Specify(ctx context.Context, src *entropy.Source) ([]Ch
 	}
 	q := c.Training.SamplingRate
 	checks = append(checks,
-		ScaleCheck("an example adds the clipping norm in all weights together, as clipping states, and the rest is noise", residual),
-		ShareCheck("examples join lots with the sampling rate", joined, few*steps, q))
+		ScaleCheck("an example adds the clipping norm over all weights together, as the clipping rule states, and the rest is noise", residual),
+		ShareCheck("examples join lots at the sampling rate", joined, few*steps, q))
 	if len(pushes) > 0 {
 		checks = append(checks, MeanCheck("an example adds its part of the clipping norm to a weight", pushes))
 	}
@@ -359,7 +359,7 @@ func (c NetworkCanaries) Specify(ctx context.Context, src *entropy.Source) ([]Ch
 		checks = append(checks, ShareCheck("lots of different steps are independent", again, before, chance))
 	}
 	if groups > 1 {
-		checks = append(checks, NeverCheck("an example joins the lots of one group", strays, few))
+		checks = append(checks, NeverCheck("an example joins the lots of one group only", strays, few))
 	}
 	return checks, nil
 }

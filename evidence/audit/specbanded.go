@@ -11,7 +11,7 @@ import (
 )
 
 // Noise that is correlated over the steps, so small that every unit's part in every step can be read off. What
-// the coefficients make of the rest must be fresh noise of the deviation that is priced.
+// the coefficients make of the rest must be fresh noise of the priced standard deviation.
 func bandedSpec() Specification {
 	const (
 		units, size, steps, groups = 300, 1200, 8, 4
@@ -115,12 +115,12 @@ func bandedSpec() Specification {
 				all = append(all, fresh[s]...)
 			}
 			checks := []Check{
-				ScaleCheck("what the coefficients make of the noise has the deviation that is priced", all),
-				ReuseCheck("and is fresh in every step", fresh),
+				ScaleCheck("noise times its coefficients has the priced standard deviation", all),
+				ReuseCheck("noise times its coefficients is fresh in every step", fresh),
 				NeverCheck("units join lots with all their rows or none", torn, units*steps*(k-1)),
-				NeverCheck("a unit joins the lots of one group", strays, units),
+				NeverCheck("a unit joins the lots of one group only", strays, units),
 				NeverCheck("a unit's group does not change with other units", moved, units-left),
-				ShareCheck("units join the lots of their group with the chance that is priced", joined, units*steps/groups, chance),
+				ShareCheck("units join the lots of their group with the priced probability", joined, units*steps/groups, chance),
 			}
 			if before > 0 {
 				checks = append(checks, ShareCheck("lots of a group are independent", again, before, chance))

@@ -130,7 +130,7 @@ func kindsSpec() Specification {
 						over++
 					}
 				}
-				checks = append(checks, NeverCheck(fmt.Sprintf("an example adds the norm at most through %d networks, clipping %s", len(nets), clipping), over, len(nets)))
+				checks = append(checks, NeverCheck(fmt.Sprintf("an example adds at most the norm in %d networks, clipping %s", len(nets), clipping), over, len(nets)))
 			}
 			return checks, nil
 		}}
@@ -171,7 +171,7 @@ func boostClipSpec() Specification {
 					over++
 				}
 			}
-			return []Check{NeverCheck("a row adds the clipping norm at most, under every loss", over, tries)}, nil
+			return []Check{NeverCheck("a row adds at most the clipping norm under every loss", over, tries)}, nil
 		}}
 }
 
@@ -210,6 +210,6 @@ func descentNormSpec() Specification {
 					}
 				}
 			}
-			return []Check{NeverCheck("a row adds the clipping norm at most, under every loss", over, tries)}, nil
+			return []Check{NeverCheck("a row adds at most the clipping norm under every loss", over, tries)}, nil
 		}}
 }

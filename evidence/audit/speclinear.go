@@ -77,8 +77,8 @@ func descentSpec(relation dp.Relation) Specification {
 				w[j] *= n / 1.5 / (0.5 * apart * math.Sqrt2)
 			}
 			return []Check{
-				ScaleCheck("two steps have noise of their own, of the deviation that is priced", z),
-				ScaleCheck("noise has the deviation that is priced, on every coordinate", w),
+				ScaleCheck("two steps have independent noise of the priced standard deviation", z),
+				ScaleCheck("noise has the priced standard deviation on every coordinate", w),
 				ReuseCheck("coordinates do not share noise", [][]float64{w}),
 			}, nil
 		}}
@@ -128,11 +128,11 @@ func descentLotsSpec() Specification {
 				}
 			}
 			return []Check{
-				ShareCheck("a unit joins lots with the sampling rate", joined, 2*runs, rate),
+				ShareCheck("a unit joins lots at the sampling rate", joined, 2*runs, rate),
 				ShareCheck("lots of different steps are independent", both, runs, rate*rate),
 				NeverCheck("a unit joins with all its rows or none", torn, runs),
 				NeverCheck("a unit's rows beyond its bound add nothing", over, runs),
-				ScaleCheck("noise has the deviation that is priced", z),
+				ScaleCheck("noise has the priced standard deviation", z),
 			}, nil
 		}}
 }
@@ -273,8 +273,8 @@ func boostSpec(relation dp.Relation) Specification {
 				counts, sums = append(counts, c), append(sums, s)
 			}
 			return []Check{
-				ScaleCheck("noise on counts has the deviation that is priced", append(append([]float64{}, counts[0]...), counts[1]...)),
-				ScaleCheck("noise on two epochs' sums has the deviation that is priced, each its own", append(append([]float64{}, sums[0]...), sums[1]...)),
+				ScaleCheck("noise on counts has the priced standard deviation", append(append([]float64{}, counts[0]...), counts[1]...)),
+				ScaleCheck("the sums of two epochs have independent noise of the priced standard deviation", append(append([]float64{}, sums[0]...), sums[1]...)),
 				ReuseCheck("counts and sums of terms do not share noise", append(counts, sums...)),
 			}, nil
 		}}

@@ -113,7 +113,7 @@ func objectiveSpec(relation dp.Relation) Specification {
 			}
 			n := float64(len(all) * d)
 			return []Check{
-				{What: "the random term has the length that is priced", Statistic: sum / n, Expected: 1, Count: len(all), PValue: chiSquare(2*sum, 2*n)},
+				{What: "the random term has the priced length", Statistic: sum / n, Expected: 1, Count: len(all), PValue: chiSquare(2*sum, 2*n)},
 				ReuseCheck("runs and coordinates do not share noise", z),
 			}
 		})
@@ -161,7 +161,7 @@ func momentsSpec(name, entry string, relation dp.Relation, event dp.Event, n int
 			for range 200_000 {
 				want = append(want, law(rng.NormFloat64))
 			}
-			return []Check{lawCheck("the weight has the law of the stated noise", got, want)}, nil
+			return []Check{lawCheck("the weight has the distribution that the stated noise gives", got, want)}, nil
 		}}
 }
 
@@ -250,8 +250,8 @@ func runsSpec() Specification {
 				want = append(want, k)
 			}
 			return []Check{
-				lawCheck("the number of runs has its law", numbers, want), laplaceCheck("every run has its noise", z),
-				ShareCheck("runs do not share noise: equal ones by chance", twins, pairs, 1./(4*sigma)), NeverCheck("the winner is the best run", wrong, studies),
+				lawCheck("the number of runs has the stated distribution", numbers, want), laplaceCheck("every run has the stated noise", z),
+				ShareCheck("runs do not share noise: equal values only by chance", twins, pairs, 1./(4*sigma)), NeverCheck("the winner is the best run", wrong, studies),
 			}, nil
 		}}
 }
@@ -306,7 +306,7 @@ func chargesSpec() Specification {
 				_, err = c.Release(ctx, permit, rows)
 				refused(err)
 			}
-			return []Check{NeverCheck("what was not paid for is refused: no permit, more, twice, more rows, another scope", bad, tries)}, nil
+			return []Check{NeverCheck("what was not charged is refused: no permit, more, twice, more rows, another scope", bad, tries)}, nil
 		}}
 }
 
@@ -322,7 +322,7 @@ func pricesSpec() Specification {
 				if err != nil {
 					return err
 				}
-				c := Check{What: "price is not below what is attained: " + what, Statistic: r.Epsilon, Expected: least, Count: 1, PValue: 1}
+				c := Check{What: "the price is not below the attained epsilon: " + what, Statistic: r.Epsilon, Expected: least, Count: 1, PValue: 1}
 				if !(r.Epsilon >= least*(1-1e-6)) {
 					c.PValue = 0
 				}
@@ -415,8 +415,8 @@ func ledgerSpec() Specification {
 					many++
 				}
 			}
-			return []Check{NeverCheck("a total of 1 admits no fourth and later event of 0.3", max(admitted-3, 0), 12),
-				NeverCheck("a total admits no more Gaussian jobs than cost it at once", max(many-fits, 0), 2*fits)}, nil
+			return []Check{NeverCheck("a total of 1 admits at most three events of 0.3", max(admitted-3, 0), 12),
+				NeverCheck("a total admits no more Gaussian jobs than fit when priced together", max(many-fits, 0), 2*fits)}, nil
 		}}
 }
 
@@ -457,7 +457,7 @@ func eventsSpec() Specification {
 					wrong++
 				}
 			}
-			return []Check{NeverCheck("mechanisms state the event that they are", wrong, len(stated))}, nil
+			return []Check{NeverCheck("mechanisms state their own event", wrong, len(stated))}, nil
 		}}
 }
 
@@ -490,6 +490,6 @@ func streamsSpec() Specification {
 					twins++
 				}
 			}
-			return []Check{ShareCheck("releases of one permit do not share noise: equal ones by chance", twins, runs, 1./(4*sigma))}, nil
+			return []Check{ShareCheck("releases of one permit do not share noise: equal values only by chance", twins, runs, 1./(4*sigma))}, nil
 		}}
 }

@@ -54,7 +54,7 @@ func releaseSpec(name, entry string, relation dp.Relation, runs int, events func
 }
 
 const (
-	scaled = "noise has the deviation that is priced, and a unit's rows add what they may"
+	scaled = "noise has the priced standard deviation, and a unit's rows add no more than their bound"
 	apartS = "numbers do not share noise"
 )
 
@@ -157,7 +157,7 @@ func accuracySpec(relation dp.Relation) Specification {
 				d := (right + wrong - a - b) / 4
 				want[i] = (max(a, b) + d) / (right + wrong - 2*d)
 			}
-			return []Check{ScaleCheck(scaled, z), lawCheck("the baseline has the law of noisy counts", base, want)}
+			return []Check{ScaleCheck(scaled, z), lawCheck("the baseline has the distribution of noisy counts", base, want)}
 		})
 }
 
@@ -188,7 +188,7 @@ func accuracyPureSpec() Specification {
 				d := (right + wrong - n - specRows - draw() - draw()) / 4
 				want[i] = (right - d) / (right + wrong - 2*d)
 			}
-			return []Check{lawCheck("the score has the law of counts with Laplace noise", z, want)}
+			return []Check{lawCheck("the score has the distribution of counts with Laplace noise", z, want)}
 		})
 }
 
@@ -211,7 +211,7 @@ func absoluteErrorSpec(relation dp.Relation) Specification {
 			base = append(base, s.Baseline*all/(first*math.Sqrt2*apart*math.Sqrt(1+1./16)))
 			return err
 		}, func(float64) []Check {
-			return []Check{ScaleCheck("noise on the errors has the deviation that is priced", z), ScaleCheck("noise on the mean has the deviation that is priced", base)}
+			return []Check{ScaleCheck("noise on the errors has the priced standard deviation", z), ScaleCheck("noise on the mean has the priced standard deviation", base)}
 		})
 	return s
 }
@@ -317,7 +317,7 @@ func classSumsSpec(relation dp.Relation) Specification {
 			}
 			return nil
 		}, func(float64) []Check {
-			return append(vectorChecks(z), ScaleCheck("noise on counts has the deviation that is priced", counts))
+			return append(vectorChecks(z), ScaleCheck("noise on counts has the priced standard deviation", counts))
 		})
 }
 
@@ -350,7 +350,7 @@ func covarianceSpec(relation dp.Relation) Specification {
 			}
 			return nil
 		}, func(float64) []Check {
-			return []Check{ScaleCheck("noise on the diagonal has the deviation that is priced", diagonal), ScaleCheck("noise off the diagonal has that over √2", off),
+			return []Check{ScaleCheck("noise on the diagonal has the priced standard deviation", diagonal), ScaleCheck("noise off the diagonal has that divided by √2", off),
 				ReuseCheck(apartS, [][]float64{diagonal, off[:1770]})}
 		})
 }
@@ -402,7 +402,7 @@ func levelsSpec(relation dp.Relation) Specification {
 			}
 			return nil
 		}, func(float64) []Check {
-			return append(vectorChecks(z), NeverCheck("a level of one unit alone is not shown", shown, len(z)))
+			return append(vectorChecks(z), NeverCheck("a level that one unit alone holds is not released", shown, len(z)))
 		})
 }
 
@@ -504,7 +504,7 @@ func majoritySpec(relation dp.Relation) Specification {
 				}
 				wantThree = append(wantThree, float64(best))
 			}
-			return []Check{lawCheck("the winner of two has its law", two, wantTwo), lawCheck("the winner of three has its law", three, wantThree)}
+			return []Check{lawCheck("the winner of two has the stated distribution", two, wantTwo), lawCheck("the winner of three has the stated distribution", three, wantThree)}
 		})
 }
 
@@ -564,7 +564,7 @@ func scopesSpec() Specification {
 				}
 				counts[i] = int(v)
 			}
-			return []Check{ShareCheck("half of the line holds half of the units", min(max(counts[0], 0), n), n, 0.5),
+			return []Check{ShareCheck("a scope of half the interval holds half of the units", min(max(counts[0], 0), n), n, 0.5),
 				NeverCheck("no unit lies in both halves, or in none", max(counts[0]+counts[1]-n, n-counts[0]-counts[1]), n)}, nil
 		}}
 }

@@ -249,10 +249,10 @@ func readLots(steps [][]float64, units, size, layers int, std float64, k int, ra
 		short[s] = residuals[s][:min(len(residuals[s]), 1200)]
 	}
 	checks := []Check{
-		ScaleCheck("noise has the deviation that is priced, on every coordinate of every step", all),
-		MeanCheck("a row adds the clipping norm, no more", members),
+		ScaleCheck("noise has the priced standard deviation on every coordinate of every step", all),
+		MeanCheck("a row adds the clipping norm and no more", members),
 		ReuseCheck("steps and coordinates do not share noise", short),
-		ShareCheck("units join lots with the sampling rate", joined, units*len(steps), rate),
+		ShareCheck("units join lots at the sampling rate", joined, units*len(steps), rate),
 		NeverCheck("units join lots with all their rows or none", torn, tornOf),
 		NeverCheck("a unit's rows beyond its bound add nothing", over, overOf),
 	}
@@ -308,8 +308,8 @@ func quantileSpec() Specification {
 				return nil, err
 			}
 			return []Check{
-				ScaleCheck("noise on the sum has the deviation that is priced", sums), MeanCheck("the sum moves by the norm for each row", sums),
-				ScaleCheck("noise on the count has the deviation that is priced", counts), MeanCheck("the count moves by a half for each row", counts),
+				ScaleCheck("noise on the sum has the priced standard deviation", sums), MeanCheck("each row moves the sum by the norm", sums),
+				ScaleCheck("noise on the count has the priced standard deviation", counts), MeanCheck("each row moves the count by a half", counts),
 				ReuseCheck("steps do not share noise on the sum", [][]float64{sums[:min(len(sums), 2000)]}),
 				ReuseCheck("steps do not share noise on the count", [][]float64{counts}),
 			}, nil
@@ -426,8 +426,8 @@ func resumedSpec() Specification {
 				}
 			}
 			return []Check{
-				ReuseCheck("a run that goes on uses no noise of earlier steps", append([][]float64{whole[0], whole[1]}, rest...)),
-				NeverCheck("a run that goes on has the noise of one that did not stop", other, 2*(size-n)),
+				ReuseCheck("a resumed run uses no noise of earlier steps", append([][]float64{whole[0], whole[1]}, rest...)),
+				NeverCheck("a resumed run has the noise of an uninterrupted one", other, 2*(size-n)),
 			}, nil
 		}}
 }

@@ -1,13 +1,13 @@
 package main
 
-// sabotage is one line of core made worse: old, which must stand in the file exactly once,
-// becomes new; or holds the same for another form of the line, of which one has to match.
-// Each at least halves a noise, or drops a factor of √2 or more, a clip, a
+// sabotage replaces one line of core: old, which must occur in the file exactly once,
+// becomes new. or holds another form of the line; one of the two has to match.
+// Each at least halves a noise, drops a factor of √2 or more, or removes a clip, a
 // charge or a bound.
 type sabotage struct {
 	what, file, old, new string
-	// audits are the arguments of pawl audit that are tried, in turn, until one convicts; or "test",
-	// a package and the name of a test, for what is put together outside of core.
+	// audits are arguments of pawl audit, tried in turn until one rejects; or "test",
+	// a package and the name of a test, for code outside core.
 	audits []string
 	or     *line
 }
@@ -36,7 +36,7 @@ var sabotages = []sabotage{
 	{"a network ignores the sampling rate", "core/gradient/network.go", "if y == y && (include == nil || include[i]) {", "if y == y {", mechanism("training-steps"), nil},
 	{"masks by position", "core/gradient/clipsum.go", "own := mix(seed, s.seeds[row])", "own := mix(seed, uint64(row))", mechanism("training-masks"), nil},
 	{"one mask for all steps", "core/gradient/network.go", "s.mask = s.masks.Uint64()", "s.mask = 1", mechanism("training-masks"), nil},
-	{"a run that goes on takes the noise from the beginning", "core/gradient/network.go", "s.drawn = uint64(steps) * uint64(len(s.params))", "s.drawn = 0 * uint64(steps)", mechanism("training-going-on"), &line{"s.number = uint64(steps)", "s.number = 0 * uint64(steps)"}},
+	{"a resumed run takes the noise from the beginning", "core/gradient/network.go", "s.drawn = uint64(steps) * uint64(len(s.params))", "s.drawn = 0 * uint64(steps)", mechanism("training-going-on"), &line{"s.number = uint64(steps)", "s.number = 0 * uint64(steps)"}},
 	{"a network's gradients are not clipped", "core/gradient/clipping.go", "f = bound / norm", "f = 1 + 0*bound/norm", mechanism("training-steps"), nil},
 	{"a network's gradients are clipped to √2 of the norm", "core/gradient/clipping.go", "f = bound / norm", "f = math.Sqrt2 * bound / norm", mechanism("training-steps"), nil},
 	{"per-layer bound not divided by √L", "core/gradient/clipping.go", "bound := k.bound / math.Sqrt(float64(k.groups))", "bound := k.bound", mechanism("training-steps-per-layer"), nil},
@@ -44,7 +44,7 @@ var sabotages = []sabotage{
 	{"quantile: noise on the sum without the share of the count, and halved", "core/gradient/quantile.go", "q.stdDev, q.half = gradient*apart, count*apart", "q.stdDev, q.half = gradient*apart/2, count*apart", mechanism("training-quantile-steps"), nil},
 	{"quantile: half the noise on the count", "core/gradient/quantile.go", "twice + 2*q.half*noise.Gaussian", "twice + q.half*noise.Gaussian", mechanism("training-quantile-steps"), nil},
 	{"quantile: one draw for the counts of all steps", "core/gradient/quantile.go", `q.src.Split("step", q.step)`, `q.src.Split("step", 0)`, mechanism("training-quantile-steps"), nil},
-	{"quantile: noise of the first norm for ever", "core/gradient/network.go", "s.tuner.norm, s.tuner.stdDev*s.tuner.norm", "s.tuner.norm, s.tuner.stdDev*s.t.ClippingNorm/2", mechanism("training-quantile-steps"), nil},
+	{"quantile: always the noise of the first norm", "core/gradient/network.go", "s.tuner.norm, s.tuner.stdDev*s.tuner.norm", "s.tuner.norm, s.tuner.stdDev*s.t.ClippingNorm/2", mechanism("training-quantile-steps"), nil},
 	{"banded: half the noise", "core/noise/banded.go", "		y[i] *= b.norm\n", "		y[i] *= b.norm / 2\n", mechanism("training-banded"), nil},
 	{"banded: noise without the norm of the coefficients", "core/noise/banded.go", "		y[i] *= b.norm\n", "		y[i] *= 1\n", mechanism("training-banded"), nil},
 	{"banded: steps are not correlated", "core/noise/banded.go", "if uint64(j) >= step {", "if step > 0 {", mechanism("training-banded"), nil},
@@ -92,7 +92,7 @@ var sabotages = []sabotage{
 	{"covariance: a quarter of the noise off the diagonal under replace-one", "core/noise/gaussian.go", "Perturb(src, row[1:], stdDev/math.Sqrt2)", "Perturb(src, row[1:], stdDev/math.Sqrt2/4)", mechanism("covariance-units-replaced"), nil},
 	{"covariance without √2 under replace-one", "core/sum/moments.go", "return s * math.Sqrt2, nil", "return s, nil", mechanism("covariance-units-replaced"), nil},
 	{"vectors are not scaled to the norm", "core/sum/moments.go", "x[j] = x[j] / largest * (most / root)", "x[j] *= 1", mechanism("input-mean-units"), nil},
-	{"tables: one table's noise each", "core/release/tables.go", "L2Squared: int64(len(t.Pairs))", "L2Squared: 1", mechanism("tables-units"), nil},
+	{"tables: each table with the noise of one alone", "core/release/tables.go", "L2Squared: int64(len(t.Pairs))", "L2Squared: 1", mechanism("tables-units"), nil},
 	{"integer cells share their noise", "core/noise/discretegaussian.go", "dst[i] = saturatingAdd(dst[i], g.draw(src))", `dst[i] = saturatingAdd(dst[i], g.draw(src.Split("")))`, mechanism("tables-units"), nil},
 	{"integer cells share their Laplace noise", "core/noise/discretelaplace.go", "dst[i] = saturatingAdd(dst[i], l.draw(src))", `dst[i] = saturatingAdd(dst[i], l.draw(src.Split("")))`, mechanism("histograms-pure-units"), nil},
 	{"half the noise on integer cells", "core/sum/sum.go", "scale = e.NoiseMultiplier * math.Sqrt(float64(c.L2Squared)) * k", "scale = e.NoiseMultiplier / 2 * math.Sqrt(float64(c.L2Squared)) * k", mechanism("tables-units"), nil},
@@ -105,24 +105,24 @@ var sabotages = []sabotage{
 	{"moments: not doubled under replace-one", "core/sum/moments.go", "return s * 2, nil", "return s, nil", mechanism("input-mean-units-replaced"), nil},
 	{"moments: rows of a unit ignored", "core/sum/moments.go", "math.Sqrt(m.parts()) * float64(rowsPerUnit)", "math.Sqrt(m.parts()) * min(1, float64(rowsPerUnit))", mechanism("covariance-units"), nil},
 	{"moments: squares without noise", "core/sum/moments.go", "noise.Perturb(src, x, std*m.Norm*m.Norm)", "noise.Perturb(src, x, std*m.Norm*m.Norm/1024)", mechanism("class-sums-units"), nil},
-	{"float sums leave with half their noise", "core/noise/gaussian.go", "	AddGaussian(src, dst, stdDev)\n", "	AddGaussian(src, dst, stdDev/2)\n", mechanism("input-mean-units"), nil},
+	{"float sums are released with half their noise", "core/noise/gaussian.go", "	AddGaussian(src, dst, stdDev)\n", "	AddGaussian(src, dst, stdDev/2)\n", mechanism("input-mean-units"), nil},
 	{"class sums: noise of one part", "core/sum/moments.go", "[]bool{m.Counts, m.Sums, m.Squares, m.Products}", "[]bool{m.Sums, m.Products}", mechanism("class-sums-units"), nil},
 	{"levels: rows of a unit ignored", "core/sum/levels.go", "float64(len(l.Columns)) * float64(apart)", "float64(len(l.Columns)) * min(1, float64(apart))", mechanism("levels-units"), nil},
 	{"levels: noise of one column", "core/sum/levels.go", "float64(l.Most) * float64(len(l.Columns)) * float64(apart)", "float64(l.Most) * min(1, float64(len(l.Columns))) * float64(apart)", mechanism("levels-units"), nil},
 	{"levels: noise of one cell of a text", "core/sum/levels.go", "float64(l.Most) * float64(len(l.Columns))", "min(1, float64(l.Most)) * float64(len(l.Columns))", mechanism("levels-units"), nil},
 	{"levels: half the noise", "core/sum/levels.go", "noise.Perturb(view.Noise(), counts, l.StdDev(permit.RowsApart()))", "noise.Perturb(view.Noise(), counts, l.StdDev(permit.RowsApart())/2)", mechanism("levels-units"), nil},
-	{"levels: what one unit holds is shown", "core/sum/levels.go", "if counts[i] > threshold {", "if counts[i] > threshold || threshold > 0 {", mechanism("levels-units"), nil},
+	{"levels: a level that one unit holds is released", "core/sum/levels.go", "if counts[i] > threshold {", "if counts[i] > threshold || threshold > 0 {", mechanism("levels-units"), nil},
 	{"noisy rows: half the diameter", "core/localrows/table.go", "l.NoiseMultiplier * 2 * l.Norm", "l.NoiseMultiplier * l.Norm", mechanism("local-rows-units"), nil},
 	{"noisy rows: classes answered at random half as often", "core/localrows/table.go", "src.Bernoulli(chance) || c < 0", "src.Bernoulli(chance/2) || c < 0", mechanism("local-rows-units"), nil},
 	{"mean: a value is not capped", "core/release/release.go", "math.Round(min(max(x, -1), 1) * grid)", "math.Round(min(max(x, -2), 2) * grid)", mechanism("mean-units"), nil},
 	// Bounds, charges and prices.
 	{"a unit's rows beyond its bound stay", "core/intake/units.go", "own[:min(n, u.maxRows)]", "own[:n]", mechanism("training-steps"), nil},
 	{"replace-one as add-or-remove", "core/internal/sealed/permit.go", "return 2 * p.maxRows", "return p.maxRows", mechanism("count-units-replaced"), nil},
-	{"a permit pays again and again", "core/internal/sealed/permit.go", "it.used = true", "it.used = false", mechanism("charges"), nil},
-	{"a permit pays for any scope", "core/internal/sealed/permit.go", "!it.used && it.scope == scope && pays", "!it.used && pays", mechanism("charges"), nil},
+	{"a permit can be used again and again", "core/internal/sealed/permit.go", "it.used = true", "it.used = false", mechanism("charges"), nil},
+	{"a permit is valid for any scope", "core/internal/sealed/permit.go", "!it.used && it.scope == scope && pays", "!it.used && pays", mechanism("charges"), nil},
 	{"a permit for one row opens units of three", "core/internal/sealed/rows.go", "if r.maxRows > p.maxRows {", "if r.maxRows > 3*p.maxRows {", mechanism("charges"), nil},
 	{"rows outside of the scope are read", "core/internal/sealed/rows.go", "if scope.Contains(h) {", "if scope.Contains(h) || true {", mechanism("scopes"), nil},
-	{"selection: a run more often", "core/selection/selection.go", "runs := number(src.Split(\"runs\"))", "runs := 2 * number(src.Split(\"runs\"))", mechanism("selection-runs"), nil},
+	{"selection: twice as many runs", "core/selection/selection.go", "runs := number(src.Split(\"runs\"))", "runs := 2 * number(src.Split(\"runs\"))", mechanism("selection-runs"), nil},
 	{"normal draws of half the width", "core/noise/gaussian.go", "z.unit[i] = z.edge[i] * 0x1p-53", "z.unit[i] = z.edge[i] * 0x1p-54", mechanism("input-mean-units"), nil},
 	{"integer draws of half the scale", "core/noise/discretelaplace.go", "l := newLaplaceSampler(scale)", "l := newLaplaceSampler(scale / 2)", mechanism("count-units"), nil},
 	{"integer draws of half the deviation", "core/noise/discretegaussian.go", "g := newGaussianSampler(stdDev)", "g := newGaussianSampler(stdDev / 2)", mechanism("accuracy-units"), nil},
@@ -137,7 +137,7 @@ var sabotages = []sabotage{
 	{"scores by group: losses not clamped", "core/release/scoregroups.go", "min(max(loss, 0), 1)", "min(max(loss, 0), 9)", mechanism("group-scores-units"), nil},
 	// Scores in bins: what a test convicts, since a score is put together outside of core.
 	{"bins: one unit counted in both halves", "workflow/scoreprice.go", "{{Lower: s.Lower, Upper: middle}, {", "{{Lower: s.Lower, Upper: s.Upper}, {", []string{"test ./workflow TestHalvesAreDisjoint"}, nil},
-	{"bins: labels that follow a wish counted on all units for each half", "workflow/scoreprice.go", `(name == "labels" || name == groupLabels) && p.Decision.Given()`, `(name == "labels" || name == groupLabels) && !p.Decision.Given()`, []string{"test ./workflow TestHalvesAreDisjoint"}, nil},
+	{"bins: labels at a requested threshold counted on all units for each half", "workflow/scoreprice.go", `(name == "labels" || name == groupLabels) && p.Decision.Given()`, `(name == "labels" || name == groupLabels) && !p.Decision.Given()`, []string{"test ./workflow TestHalvesAreDisjoint"}, nil},
 	{"bins: calibration and threshold from the half that is judged", "evidence/quality/classes.go", "other := halves[1-i].Table", "other := halves[i].Table", []string{"test ./evidence/quality TestHalvesChooseForEachOther"}, nil},
 	{"bins: answers calibrated by the half that is judged", "evidence/quality/answers.go", "first, _ := halves[1].Calibrate()", "first, _ := halves[0].Calibrate()", []string{"test ./evidence/quality TestHalvesOfAnswersChooseForEachOther"}, nil},
 	{"bins: rows of a unit ignored in the stated noise", "core/release/bins.go", "return b.cells().StdDev(apart) / float64(b.unit())", "return b.cells().StdDev(min(1, apart)) / float64(b.unit())", []string{"test ./core/release TestBinsNoise"}, nil},
@@ -161,10 +161,10 @@ var sabotages = []sabotage{
 	// Units, permits and what sums rest on.
 	{"units: one hash stands for two units", "core/internal/sealed/rows.go", "	if t.unit != nil {\n		return uint64", "	if t.unit != nil && row < 0 {\n		return uint64", []string{"test ./core/internal/sealed TestUnitsOfOneHashAreTwo"}, nil},
 	{"units: a number and a text of its digits are one record", "reader/table.go", "case cells[f].typed && t.marked", "case false && t.marked", []string{"test ./reader TestEqualRecordsAreEqualRows"}, nil},
-	{"units: runs elsewhere share the places of a column", "core/ledger/state.go", "case foreign, booked ==", "case booked ==", []string{"test ./core/ledger/pricing TestForeignRunsHavePlacesOfTheirOwn"}, nil},
+	{"units: runs made outside pawl share the places of a column", "core/ledger/state.go", "case foreign, booked ==", "case booked ==", []string{"test ./core/ledger/pricing TestForeignRunsHavePlacesOfTheirOwn"}, nil},
 	{"units: a replay for units in other places", "core/ledger/reserve.go", " || old.Assignment != assignment {", " {", []string{"test ./core/ledger TestReplayCostsNothing"}, nil},
 	{"units: children outlive their permit", "core/internal/sealed/permit.go", "		p.pool.closed = true\n", "", []string{"test ./core/internal/sealed TestChildrenTakeFromTheParent"}, nil},
-	{"units: a permit whose part draws here travels", "core/internal/sealed/travel.go", "case len(p.taken) > 0, len(p.handed) > 0:", "case len(p.taken) > 0:", []string{"test ./core/internal/sealed TestOnlyWhatIsReservedTravels"}, nil},
+	{"units: a permit travels although a part of it draws here", "core/internal/sealed/travel.go", "case len(p.taken) > 0, len(p.handed) > 0:", "case len(p.taken) > 0:", []string{"test ./core/internal/sealed TestOnlyWhatIsReservedTravels"}, nil},
 	{"units: rows of any length, and of none", "core/internal/design/design.go", "* m.enc.Scale; norm <= longest {", "* m.enc.Scale; true {", []string{"test ./core/internal/design TestNoRowIsLongerThanOne"}, nil},
 	{"units: sums beside products at the noise of products alone", "core/sum/moments.go", "if m.Products && m.parts() == 1 {", "if m.Products {", []string{"test ./core/sum TestMomentsMoveByTheirBound"}, nil},
 	{"units: two numbers of a row in one cell", "core/sum/sum.go", "if cell < t.next || cell", "if cell < 0 || cell", []string{"test ./core/sum TestNoCellTwice"}, nil},

@@ -1,13 +1,13 @@
-// Command sabotage makes core, and scores, worse, one line at a time, and asks pawl audit, or a test,
-// whether it sees it. It never touches the tree: the changed file is laid over it for one build. The
+// Command sabotage weakens core, and the scoring code, one line at a time, and checks that pawl audit, or a test,
+// detects it. It never changes the tree: the changed file is an overlay for one build. The
 // result is the table of docs/SABOTAGE.md.
 //
 //	go run ./tools/sabotage                # all, some seconds each
-//	go run ./tools/sabotage -check         # only: does every line still stand in its file, once?
-//	go run ./tools/sabotage -only boosting # those with this word; other rows of the table stay
+//	go run ./tools/sabotage -check         # check only that every line still occurs in its file, once
+//	go run ./tools/sabotage -only boosting # those with this word; the other rows of the table remain
 //
-// It runs in the root of the module. Exit status 1: a sabotage that is not convicted, a line
-// that no longer matches, an honest build that is.
+// It runs in the root of the module. Exit status 1: a sabotage was not detected, a line
+// no longer matches, or the honest build was rejected.
 package main
 
 import (
@@ -26,8 +26,8 @@ import (
 const table = "docs/SABOTAGE.md"
 
 func main() {
-	check := flag.Bool("check", false, "only look whether every line still matches")
-	only := flag.String("only", "", "those whose description or file holds one of these words, with commas between")
+	check := flag.Bool("check", false, "only check that every line still matches")
+	only := flag.String("only", "", "only those whose description or file contains one of these words, separated by commas")
 	flag.Parse()
 	if err := run(*check, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "sabotage:", err)
@@ -72,14 +72,14 @@ func run(check bool, only string) error {
 		}
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d of %d are not as they should be", bad, len(sabotages))
+		return fmt.Errorf("%d of %d sabotages failed", bad, len(sabotages))
 	}
 	return nil
 }
 
 const (
 	honest = "none: the honest build"
-	free   = "NOT convicted"
+	free   = "NOT detected"
 	broken = "no build or no audit"
 )
 
@@ -98,10 +98,10 @@ func patched(s sabotage) ([]byte, error) {
 			return bytes.Replace(text, []byte(f.old), []byte(f.new), 1), nil
 		}
 	}
-	return nil, fmt.Errorf("%s: the line does not stand there once: %q", s.file, s.old)
+	return nil, fmt.Errorf("%s: the line does not occur exactly once: %q", s.file, s.old)
 }
 
-// try builds pawl with a sabotage and runs its audits. It says what convicted.
+// try builds pawl with a sabotage and runs its audits. It returns what detected it.
 func try(work string, s sabotage) string {
 	binary := filepath.Join(work, "pawl")
 	args := []string{"build", "-o", binary}
@@ -163,7 +163,7 @@ func try(work string, s sabotage) string {
 	return free
 }
 
-// evidence is the first test that convicts, in words.
+// evidence describes the first test that rejects.
 func evidence(out []byte) string {
 	type check struct {
 		What      string  `json:"test"`
@@ -199,14 +199,14 @@ func row(what, file, result string) string {
 	return fmt.Sprintf("| %s | %s | %s |", what, file, strings.ReplaceAll(result, "|", "/"))
 }
 
-const head = `# Sabotages, and what convicts them
+const head = `# Sabotages, and what detects them
 
-Made by ` + "`go run ./tools/sabotage`" + `, which changes one line of core at a time (tools/sabotage/data.go
-holds the old and the new one), builds the audits and runs them as ` + "`pawl audit`" + ` does. Each sabotage halves a noise or more, or
-drops a factor of √2 or more, a clip, a charge or a bound. The audits are the ones named, at 99.9 % over all tests of a
-command; what is put together outside of core, a test convicts. A row says what the last run of its sabotage found.
+` + "`go run ./tools/sabotage`" + ` makes this table. It changes one line of core at a time (tools/sabotage/data.go
+holds the old and the new line), builds the audits and runs them as ` + "`pawl audit`" + ` does. Each sabotage halves a noise or more,
+drops a factor of √2 or more, or removes a clip, a charge or a bound. The named audit rejects it at 99.9 % confidence over all tests of a
+command; a test detects a fault in code outside core. Each row gives the last run of its sabotage, in brackets the statistic and its value in an honest build.
 
-| sabotage | file | convicted by |
+| sabotage | file | detected by |
 |---|---|---|
 `
 
