@@ -146,7 +146,7 @@ func (g grid) newBank(scale, from, to int) *bank {
 								u, v := p*to-i[m>>1]*from, q*to-j[m&1]*from
 								sum += sign(class&m) * table[(u+g.rows)%g.rows*g.cols+(v+g.cols)%g.cols]
 							}
-							entries[at] = float32(sum)
+							entries[at] = entry(sum)
 							at++
 						}
 					}

@@ -1,9 +1,12 @@
 package scatter
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 	"testing"
+
+	"pawl/compute/kernel"
 )
 
 // The parts are of the class they name and make up all eight waves, also those that no
@@ -55,5 +58,42 @@ func TestMirror(t *testing.T) {
 				t.Errorf("%d points, %d apart: %d is the image of %d", c.n, c.step, p[1], p[0])
 			}
 		}
+	}
+}
+
+// A product with a number that float32 has in subnormal form only takes a hundred times as long.
+func TestFiltersHaveNoSubnormalNumbers(t *testing.T) {
+	transform, err := New(28, 28, 1, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, m *kernel.Packed) {
+		rows := m.Rows()
+		unit := make([]float32, rows*rows)
+		for i := range rows {
+			unit[i*rows+i] = 1
+		}
+		entries := make([]float32, rows*m.Cols())
+		kernel.MatMulPacked(kernel.Dense(entries, rows, m.Cols()), kernel.Dense(unit, rows, rows), m, false)
+		most, zeros := 0.0, 0
+		for _, v := range entries {
+			size := math.Abs(float64(v))
+			if most = max(most, size); v == 0 {
+				zeros++
+			} else if size < 1e-30 {
+				t.Fatalf("%s has an entry of %g", name, v)
+			}
+		}
+		if most < 1e-3 || zeros == len(entries) {
+			t.Fatalf("%s: entries up to %g, %d of %d are 0", name, most, zeros, len(entries))
+		}
+	}
+	for name, b := range map[string]*bank{"scale 0": transform.first, "scale 1": transform.second, "scale 1 of moduli": transform.deeper} {
+		for class, m := range b.products {
+			check(fmt.Sprintf("%s, class %d", name, class), m)
+		}
+	}
+	for name, m := range map[string]*kernel.Packed{"the average": transform.lowest, "that of scale 0": transform.fine, "that of scale 1": transform.coarse} {
+		check(name, m)
 	}
 }

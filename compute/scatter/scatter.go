@@ -123,7 +123,7 @@ func (g grid) average(phi filter, from int) *kernel.Packed {
 		for j := 0; j < g.cols; j += from {
 			for p := margin; p < g.rows-margin; p += stride {
 				for q := margin; q < g.cols-margin; q += stride {
-					entries = append(entries, float32(float64(from*from)*real(phi.at(p-i, q-j))))
+					entries = append(entries, entry(float64(from*from)*real(phi.at(p-i, q-j))))
 				}
 			}
 		}
