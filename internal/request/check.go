@@ -30,7 +30,7 @@ func (d *Desk) Check(ctx context.Context, argument string, o source.Options, f *
 		all := usage.All(partly.Unwrap(), f.beside(table, partly.Faulty), d.rows(table, o))
 		return nil, figures.Verdict{}, all
 	}
-	j, err := d.Fit(ctx, &source.Data{Table: table, Argument: table.Path, Options: o}, f)
+	j, err := d.fit(ctx, &source.Data{Table: table, Argument: table.Path, Options: o}, f, true)
 	switch {
 	case err == nil:
 	case usage.Mistake(err):

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pawl/core/accountant"
+	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/data/source"
 	"pawl/evidence/advise"
@@ -40,6 +41,8 @@ type Opened struct {
 	copies  *source.Copies
 	// updated says that the bytes changed on purpose.
 	updated bool
+	// ahead returns the sealed rows where their sealing began before the plan was made, else nil.
+	ahead func() (*intake.Rows, error)
 }
 
 // Digested is what names the bytes of the table.
@@ -142,19 +145,18 @@ func (d *Desk) OpenTest(ctx context.Context, j *Opened, o source.Options) (workf
 // Environment parses and seals the rows, recognises copies and digests the file.
 func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error) {
 	env := workflow.Env{Ledger: d.Ledger, Test: j.Test, Updated: j.updated}
-	key, err := source.ScopeKey(ctx, d.Ledger, j.Source.Name, j.Source.Schema, j.Seed)
-	if err != nil {
-		return env, err
-	}
-	j.Source.Note, j.Source.Far = d.Note, d.Far
 	if d.Note != nil {
 		for _, note := range j.Source.Content.Notes() {
 			d.Note(note)
 		}
 	}
-	// A file that lies on disk is read once: what is digested is then what was parsed.
-	j.Source.Digest = func(r io.Reader) ([]byte, error) { return d.Ledger.Digest(ctx, r) }
-	if env.Rows, err = j.Source.Seal(ctx, j.Bad, key); err != nil {
+	var err error
+	if j.ahead != nil {
+		env.Rows, err = j.ahead()
+	} else {
+		env.Rows, err = d.sealed(ctx, j)
+	}
+	if err != nil {
 		return env, err
 	}
 	if env.Different, err = j.copies.Recognise(ctx, d.Ledger, j.Source.Found()); err != nil {
@@ -170,6 +172,56 @@ func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error)
 		env.Digest, err = d.Ledger.Digest(ctx, j.Digested())
 	}
 	return env, err
+}
+
+// sealed parses and seals the rows; env.Digest is then made of the same bytes.
+func (d *Desk) sealed(ctx context.Context, j *Opened) (*intake.Rows, error) {
+	key, err := source.ScopeKey(ctx, d.Ledger, j.Source.Name, j.Source.Schema, j.Seed)
+	if err != nil {
+		return nil, err
+	}
+	j.Source.Note, j.Source.Far = d.Note, d.Far
+	// A file that lies on disk is read once: what is digested is then what was parsed.
+	j.Source.Digest = func(r io.Reader) ([]byte, error) { return d.Ledger.Digest(ctx, r) }
+	return j.Source.Seal(ctx, j.Bad, key)
+}
+
+// begin starts a rehearsal's sealing while the plan is still being made: neither needs the other. Environment waits for
+// it, and then passes on what it noted. stop ends it where there will be no job.
+func (d *Desk) begin(ctx context.Context, j *Opened) (stop func()) {
+	var notes, far []string
+	own := Desk{Ledger: d.Ledger}
+	if d.Note != nil {
+		own.Note = func(note string) { notes = append(notes, note) }
+	}
+	if d.Far != nil {
+		own.Far = func(note string) { far = append(far, note) }
+	}
+	var rows *intake.Rows
+	var err error
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	j.Source.Rehearsal = true
+	go func() {
+		defer close(done)
+		rows, err = own.sealed(ctx, j)
+	}()
+	stop = func() {
+		cancel()
+		<-done
+	}
+	j.ahead = func() (*intake.Rows, error) {
+		<-done
+		cancel()
+		for _, note := range notes {
+			d.Note(note)
+		}
+		for _, note := range far {
+			d.Far(note)
+		}
+		return rows, err
+	}
+	return stop
 }
 
 // OpenTeacher opens the public rows that a model is trained on first; nothing where path is "".

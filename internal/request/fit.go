@@ -51,6 +51,11 @@ func (f *Fit) complete() {
 
 // Fit prices a fit of a table or of images. It changes f as the operator's answers say.
 func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error) {
+	return d.fit(ctx, data, f, false)
+}
+
+// fit is Fit. The rows of a table that is rehearsed, whose job will not run, are read while the plan is made.
+func (d *Desk) fit(ctx context.Context, data *source.Data, f *Fit, rehearsed bool) (job *Job, err error) {
 	f.complete()
 	if (f.Checkpoint.File != "" || f.Checkpoint.Resume) && (f.Search || data.Images == nil) {
 		return nil, usage.New("--checkpoint and --resume are for training one network on images", "an interrupted search continues by itself when you run it again; other models train in seconds")
@@ -81,6 +86,14 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 	untaught := d.OpenTeacher(ctx, j, f.Public, &in)
 	if untaught != nil && !usage.Mistake(untaught) {
 		return nil, untaught
+	}
+	if rehearsed && faulty == nil && untaught == nil {
+		stop := d.begin(ctx, j)
+		defer func() {
+			if job == nil || job.Opened != j {
+				stop()
+			}
+		}()
 	}
 	plan, err := workflow.NewPlan(in)
 	if err = usage.All(err, faulty, untaught); err != nil {

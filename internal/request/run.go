@@ -47,7 +47,7 @@ type Job struct {
 func (j *Job) Foretell(ctx context.Context, parse bool) (v figures.Verdict, err error) {
 	env := workflow.Env{Ledger: j.desk.Ledger, Updated: j.updated}
 	if parse {
-		if j.Opened != nil {
+		if j.Opened != nil && j.Opened.ahead == nil {
 			j.Opened.Source.Rehearsal = true
 		}
 		env, err = j.seal(ctx)
