@@ -108,7 +108,7 @@ func (p *Study) measure(ctx context.Context, s *split, method string, b budget) 
 
 // search8 is the score of the winner of a Papernot–Steinke selection: each of a secret
 // number of runs, eight on average, trains the linear model on four fifths of the rows
-// and columns drawn without looking at data, and is scored with noise on the rest.
+// and columns drawn independently of the data, and is scored with noise on the rest.
 func (p *Study) search8(ctx context.Context, s *split, b budget) (float64, error) {
 	multiplier, err := b.searched()
 	if err != nil {
