@@ -54,7 +54,7 @@ func aimLines(b *strings.Builder, all []*Result) {
 	if len(list) == 0 {
 		return
 	}
-	b.WriteString("## Does the privacy-aware workflow win?\n\nFour workflows at one total ε on the same rows, everything paid but for the last column. Accuracy on test rows in %, or what the row says;\nmean ± half of a 95 % interval (runs), differences run by run. Drop-in DP-SGD is the net and the numbers that people take without privacy, not\nthe best DP-SGD that there is: a net and a step chosen for privacy come nearer.\n\n")
+	b.WriteString("## Does the privacy-aware workflow win?\n\nFour workflows at one total ε on the same rows, with everything paid for except in the last column. Accuracy on test rows in %, unless the row names another measure;\nmean ± half of a 95 % interval (runs), differences run by run. Drop-in DP-SGD is the usual net with the usual settings without privacy, not\nthe best possible DP-SGD: a net and a step size chosen for privacy come closer.\n\n")
 	b.WriteString("| data | ε | `pawl fit` | drop-in DP-SGD | usual choices, paid | `fit` − drop-in | `fit` − paid choices | usual choices, unpaid: no guarantee |\n|---|---|---|---|---|---|---|---|\n")
 	for _, a := range list {
 		name := a.Data
@@ -75,7 +75,7 @@ func aimLines(b *strings.Builder, all []*Result) {
 			}
 		}
 	}
-	b.WriteString("\nWhat the workflows are, and their settings, stands under ")
+	b.WriteString("\nThe workflows and their settings are described under ")
 	var names []string
 	for _, r := range all {
 		if strings.HasPrefix(r.Table.Name, "mission-") {

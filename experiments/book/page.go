@@ -105,7 +105,7 @@ func Markdown(w io.Writer, all []*Result, replays []experiments.Experiment) erro
 
 // summary is the first page.
 func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment) error {
-	b.WriteString("# Results\n\nTables and figures of four papers beside our own numbers. Generated from the stored results in `" + Folder + "` by\n`go test ./experiments/book -run TestResultsPage -update`; `pawl reproduce show` prints the same, and `--html` writes pages with figures.\n\n")
+	b.WriteString("# Results\n\nThis page shows tables and figures of four papers beside our own numbers. It is generated from the stored results in `" + Folder + "` by\n`go test ./experiments/book -run TestResultsPage -update`; `pawl reproduce show` prints the same, and `--html` writes pages with figures.\n\n")
 	if len(all) == 0 {
 		b.WriteString("Nothing is stored yet.\n")
 		return nil
@@ -113,7 +113,7 @@ func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment
 	aimLines(b, all)
 	o := overviewOf(all, replays)
 	fmt.Fprintf(b, "## What of the papers is reproduced\n\n**What was run:** %s.\n**Machine:** %s.\n**Verdicts:** %s\n\n", o.Ran, o.Machines, o.Verdicts)
-	b.WriteString("**Rules:** [RULES.md](../experiments/book/RULES.md) was committed before the runs. At scale quick nothing that is measured counts as\nreproduced. Rows without a published value and claims of our own have no verdict: the first files that were stored\ngave them one, against the rules, and most of those that were taken back afterwards were “not”. *As published* columns run on public\ndata and have no privacy guarantee.\n\n")
+	b.WriteString("**Rules:** [RULES.md](../experiments/book/RULES.md) was committed before the runs. At scale quick no measurement counts as\nreproduced. Rows without a published value and claims of our own have no verdict. (The first stored files gave them one, against the rules;\nmost of the verdicts withdrawn since were “not”.) *As published* columns run on public\ndata and have no privacy guarantee.\n\n")
 	b.WriteString("| | shows | scale | rows: reproduced / same sign / not | claims | took |\n|---|---|---|---|---|---|\n")
 	for _, r := range all {
 		x, y := r.verdicts()
@@ -172,7 +172,7 @@ func overviewOf(all []*Result, replays []experiments.Experiment) overview {
 		missing = append(missing, "nothing")
 	}
 	return overview{
-		Ran:      fmt.Sprintf("%d of %d replays (%s), %s, in %.0f minutes of measuring", len(names), len(replays), strings.Join(parts, ", "), when, minutes),
+		Ran:      fmt.Sprintf("%d of %d replays (%s), %s, in %.0f minutes of measurement", len(names), len(replays), strings.Join(parts, ", "), when, minutes),
 		Machines: strings.Join(machines, "; "),
 		Verdicts: fmt.Sprintf("of %d rows with a published value %d are reproduced, %d have the same sign, %d are not reproduced; of %d claims of the papers %d, %d and %d. "+
 			"Of the rows of the same sign, %d are within their tolerance or have an interval that holds the published value; only scale or data keep them from counting as reproduced. "+
@@ -193,7 +193,7 @@ func notRun(b *strings.Builder, missing string) {
 			}
 		}
 	}
-	b.WriteString("\n`pawl reproduce list` names every table and figure with where pawl shows it. `pawl reproduce check NAME` measures one\nstored cell again and compares it bit for bit.\n")
+	b.WriteString("\n`pawl reproduce list` names every table and figure and where pawl shows it. `pawl reproduce check NAME` measures one\nstored cell again and compares it bit for bit.\n")
 }
 
 func section(b *strings.Builder, r *Result) {
