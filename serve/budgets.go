@@ -11,6 +11,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/core/ledger/figures"
+	"pawl/internal/request"
 	"pawl/report"
 )
 
@@ -166,22 +167,7 @@ func (v *visit) showBudget(name string, checked *figures.Checked, fault string) 
 	title := name
 	return v.write(http.StatusOK, "budget", &frame{Title: title, Done: done[v.query("done")], Data: map[string]any{"A": a, "Entries": entries, "Pager": p, "Checked": checked, "Fault": fault,
 		"Bar": bar(a.Total, a.Spent, a.Reserved, a.Left), "Limited": limited(a.Total), "Total": epsilonOf(a.Total.Epsilon, report.Down), "Left": epsilonOf(a.Left.Epsilon, report.Down),
-		"More": moreJobs(a.Outlook), "Protects": protects(&a.Statement), "Odd": oddities(&a.Statement), "Verifies": v.person().Role.verifies(), "Acts": v.person().Role.acts()}})
-}
-
-// protects says whom the budget protects.
-func protects(s *figures.Statement) string {
-	unit := s.Unit
-	if unit == "" {
-		return "a unit that the first job declares"
-	}
-	if s.RowsPerUnit > 1 {
-		unit += fmt.Sprintf(", with up to %d rows", s.RowsPerUnit)
-	}
-	if s.Relation.Valid() {
-		unit += ", under " + s.Relation.String()
-	}
-	return unit
+		"More": moreJobs(a.Outlook), "Protects": request.Protects(&a.Statement), "Odd": oddities(&a.Statement), "Verifies": v.person().Role.verifies(), "Acts": v.person().Role.acts()}})
 }
 
 // oddities are what must be read before any figure.
@@ -190,7 +176,7 @@ func oddities(s *figures.Statement) (all []string) {
 		all = append(all, fmt.Sprintf("NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data.", report.SeededRuns(n)))
 	}
 	if s.Exceeded {
-		all = append(all, "EXCEEDED: more was spent than granted, by a run charged after the fact. Every new job is refused.")
+		all = append(all, request.Exceeded(s)+".")
 	}
 	if f := s.Frozen; f != nil {
 		all = append(all, fmt.Sprintf("FROZEN by %s on %s: %s", f.By, when(f.At), report.Plain(f.Reason)))
@@ -199,7 +185,7 @@ func oddities(s *figures.Statement) (all []string) {
 		all = append(all, fmt.Sprintf("RECONCILED by %s on %s: %s", r.By, when(r.At), report.Plain(r.Reason)))
 	}
 	for _, d := range s.Different {
-		all = append(all, fmt.Sprintf("Its rows resemble those of %s; %s declared on %s that they hold other units: %s", d.Other, d.By, when(d.At), report.Plain(d.Reason)))
+		all = append(all, "RESEMBLES: "+request.Resembles(d, when(d.At)))
 	}
 	return all
 }

@@ -198,7 +198,7 @@ func TestBudgetsAreShown(t *testing.T) {
 		t.Error("the first page has a name that is not escaped, or style or script within it")
 	}
 	got = s.get("/budget?name=clinic")
-	for _, want := range []string{"patient, with up to 4 rows", "counts for the yearly report", "readmission study", "about", "Raise the budget", "Verify the log"} {
+	for _, want := range []string{"patient (up to 4 rows)", "counts for the yearly report", "readmission study", "about", "Raise the budget", "Verify the log"} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("the page of a budget lacks %q:\n%s", want, got.body)
 		}

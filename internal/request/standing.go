@@ -26,11 +26,7 @@ func writeStatement(w io.Writer, s *figures.Statement) error {
 		fmt.Fprintln(w, "NOT PRIVATE: entries with this mark used a seed; no figure here bounds what their outputs reveal")
 	}
 	if s.Exceeded {
-		until := ""
-		if s.Renewal != nil {
-			until = " until the budget renews"
-		}
-		fmt.Fprintf(w, "EXCEEDED: more was spent than granted, by a run charged after the fact; every new job is refused%s\n", until)
+		fmt.Fprintln(w, Exceeded(s))
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "data set\t%s (%s)\n", s.Name, kindOf(s.Public))
@@ -47,11 +43,7 @@ func writeStatement(w io.Writer, s *figures.Statement) error {
 		fmt.Fprintf(t, "RECONCILED\tby %s at %s: %s\n", r.By, when(r.At), report.Plain(r.Reason))
 	}
 	for _, d := range s.Different {
-		what := "its rows resemble"
-		if d.Of == "test" {
-			what = "rows of a test file resemble"
-		}
-		fmt.Fprintf(t, "resembles\t%s those of %q; %s declared at %s that the units differ: %s\n", what, d.Other, d.By, when(d.At), report.Plain(d.Reason))
+		fmt.Fprintf(t, "resembles\t%s\n", Resembles(d, when(d.At)))
 	}
 	for _, part := range []struct{ name, epsilon string }{
 		{"total", limited(s.Total.Epsilon)}, {"spent", amount(s.Spent.Epsilon)}, {"reserved", amount(s.Reserved.Epsilon)}, {"left", limited(s.Left.Epsilon)},
@@ -191,7 +183,26 @@ func state(e *figures.Entry) string {
 	return s
 }
 
-// Protects says whom a budget protects.
+// Exceeded is the clause about a budget of which more was spent than granted.
+func Exceeded(s *figures.Statement) string {
+	text := "EXCEEDED: more was spent than granted, by a run charged after the fact; every new job is refused"
+	if s.Renewal != nil {
+		text += " until the budget renews"
+	}
+	return text
+}
+
+// Resembles is the clause about rows that resemble those of another data set and were declared, at
+// the time, to hold other units.
+func Resembles(d ledger.Difference, time string) string {
+	what := "its rows resemble"
+	if d.Of == "test" {
+		what = "rows of a test file resemble"
+	}
+	return fmt.Sprintf("%s those of %q; %s declared at %s that the units differ: %s", what, d.Other, d.By, time, report.Plain(d.Reason))
+}
+
+// Protects describes the unit, and the relation, that a budget protects.
 func Protects(s *figures.Statement) string {
 	unit := s.Unit
 	if unit == "" {
@@ -290,7 +301,7 @@ func writeSeeded(w io.Writer, s *figures.Statement) {
 		fmt.Fprintf(w, "SEEDED\tentry %s, run by %s at %s\n", r.Entry, r.By, when(r.At))
 	}
 	if len(s.SeededRuns) > 0 {
-		fmt.Fprintln(w, "\tremove this mark once the outputs are known not to have left: pawl ledger clear-seeded "+usage.Shell(s.Name)+" --reason WHY")
+		fmt.Fprintln(w, "\tremove this mark once it is certain that nobody received the outputs: pawl ledger clear-seeded "+usage.Shell(s.Name)+" --reason WHY")
 	}
 	for _, c := range s.Cleared {
 		own := ""
