@@ -29,7 +29,7 @@ type DPSGD struct {
 type Account struct {
 	DPSGD *DPSGD
 	// Event is JSON: an event, a list of events, or anything that pawl printed about a claim. Errors
-	// call it by Name; "" is event.
+	// refer to it by Name; "" means "event".
 	Event []byte
 	Name  string
 	// Delta, a decimal in [0, 1), requests epsilon at that delta; "0" is pure epsilon. Epsilon
@@ -51,8 +51,8 @@ type Calibrate struct {
 	Name    string // as in Account
 	Release string
 	Count   int64
-	// Sensitivity is that of a release, L2 for Gaussian and L1 for Laplace noise. If it is not 0, the
-	// answer includes the standard deviation of the noise.
+	// Sensitivity is the sensitivity of a release, L2 for Gaussian and L1 for Laplace noise. If it is
+	// not 0, the answer includes the standard deviation of the noise.
 	Sensitivity float64
 	// Epsilon and Delta are the target. Delta "" is 0 if the noise can meet pure epsilon.
 	Epsilon, Delta       string
@@ -61,11 +61,11 @@ type Calibrate struct {
 
 // Answer is a proven upper bound on the cost, with its meaning.
 type Answer struct {
-	// Epsilon and Delta hold together. An Epsilon of +Inf is no privacy.
+	// Epsilon and Delta hold together. An Epsilon of +Inf means no privacy.
 	Epsilon, Delta float64
 	// Lower is a lower bound on the exact epsilon, 0 if none is known.
 	Lower float64
-	// Method is the one with the smallest bound. Bounds holds all valid bounds on epsilon, by method.
+	// Method is the method of the smallest bound. Bounds holds all valid bounds on epsilon, by method.
 	Method string
 	Bounds map[string]float64
 	// Free names the number that Calibrate found; Value is its value.
@@ -105,7 +105,7 @@ type DPAccounting struct{ export *cost.DPAccounting }
 
 // DPAccounting translates Event at Delta; Accountant and Epsilon are not used.
 //
-// Errors: [ErrUsage] for an event that the library has no equivalent of, and for a release with seeded noise,
+// Errors: [ErrUsage] for an event without an equivalent in the library, and for a release with seeded noise,
 // which no epsilon bounds.
 func (a Account) DPAccounting() (*DPAccounting, error) {
 	d, err := a.asked().DPAccounting()

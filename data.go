@@ -24,7 +24,7 @@ type Source struct {
 	// their column declares.
 	BadRows string
 	// Embeddings is a file of vectors from a public extractor. Key is the table's column that holds
-	// the key of each row's vector; "" is the schema's.
+	// the key of each row's vector; "" means the key that the schema names.
 	Embeddings, Key string
 	// Labels is the file of labels of an IDX or npy file of images, Classes are their names in
 	// order, separated by commas, and Rows declares the number of images:
@@ -38,10 +38,10 @@ type Source struct {
 	// reports it.
 	Keep   []string
 	Strict bool
-	// Flags adds a column that names the cells of each row which are not taken as they stand.
+	// Flags adds a column that names the cells of each row that were changed or unknown.
 	Flags bool
-	// DataDir is a folder of data sets that are not part of the program; "" means that of PAWL_DATA,
-	// then that of pawl data get.
+	// DataDir is a folder of data sets that are not part of the program; "" means the folder in
+	// PAWL_DATA, or else the folder of pawl data get.
 	DataDir string
 }
 

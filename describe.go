@@ -11,8 +11,8 @@ import (
 // Describe releases a description of a table once: counts, histograms, quantiles, means, the target by
 // level and rank correlations, with 95 % intervals. [Result.Description] holds it.
 type Describe struct {
-	// Target is the class or number that is broken down by the other columns; "" is the target
-	// of a built-in data set, and none for your own.
+	// Target is the column that is broken down by the other columns; "" is the target of a built-in
+	// data set, and none for your own.
 	Target string
 	// Columns are the columns to describe; nil is all that can be described.
 	Columns []string
@@ -34,8 +34,8 @@ type Estimate struct {
 }
 
 // Description is the result of a [Describe]. Counts describe the rows at hand, and their intervals
-// cover the noise; all else describes the population that the units come from, and the intervals cover
-// the noise and the sampling of units. Result.Statement holds more detail, as JSON.
+// cover the noise; all other figures describe the population from which the units come, and their
+// intervals cover the noise and the sampling of units. Result.Statement holds more detail, as JSON.
 type Description struct {
 	// Exact reports that the data set is public and nothing was charged.
 	Exact   bool
@@ -55,7 +55,7 @@ type ColumnDescription struct {
 	// cells, nil if the schema allows none.
 	Levels  []LevelDescription
 	Missing *LevelDescription
-	// Mean, StdDev and Quantiles (by share) are for numbers, nil for other columns.
+	// Mean, StdDev and Quantiles (by share) are for numeric columns, nil for others.
 	Mean, StdDev *Estimate
 	Quantiles    map[float64]Estimate
 	// ByLevel is the target by level or by group of neighbouring bins.

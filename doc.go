@@ -15,11 +15,11 @@
 //
 // # What is guaranteed, and to whom
 //
-// Everything that leaves a run on sensitive rows — the model, the score and every file — is a
-// function of mechanisms whose composition is (ε, δ)-differentially private for the declared
-// unit under the declared neighbouring relation. It protects the people in the data against
-// everybody who sees the released files. docs/PRIVACY.md states the threat model
-// and what is not covered. A run with a seed is a simulation and NOT PRIVATE.
+// Everything that a run on sensitive rows releases — the model, the score and every file — is a
+// function of mechanisms whose composition is (ε, δ)-differentially private for the declared unit
+// under the declared neighbouring relation. It protects the people in the data against everybody
+// who sees the released files. docs/PRIVACY.md states the threat model and what is not covered. A
+// run with a seed is a simulation and NOT PRIVATE.
 //
 // # Zero values and errors
 //

@@ -33,7 +33,7 @@ var (
 )
 
 // Error is what every function of this package returns. Its text is one line, names fields of this
-// package, and holds no cell of the data and no password of an address.
+// package, and contains no cell of the data and no password.
 type Error struct{ cause error }
 
 func (e *Error) Error() string { return usage.Fields(request.Text(e.cause)) }

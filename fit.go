@@ -34,8 +34,8 @@ type Budget struct {
 // Identity declares whose rows a file holds if it resembles a sensitive data set of the ledger. The
 // zero value suits all other files.
 type Identity struct {
-	// SameAs names the data set of the ledger of which this is another form. Its budget is
-	// charged.
+	// SameAs names the data set in the ledger of which this file is another form. That data set's
+	// budget is charged.
 	SameAs string
 	// Different declares that the file holds other units. Reason, required with it, explains why;
 	// the ledger and every statement record it.
@@ -44,7 +44,7 @@ type Identity struct {
 	// Updated accepts that the file has changed since it was last used.
 	Updated bool
 	// Ask is called if neither SameAs nor Different is given and the file resembles the data set alike. It
-	// returns the reason why they are different, "" to refuse the job, or ErrSame. A nil Ask refuses the job.
+	// returns the reason why the two differ, "" to refuse the job, or ErrSame. A nil Ask refuses the job.
 	Ask func(ctx context.Context, alike string) (reason string, err error)
 }
 
@@ -89,8 +89,8 @@ type Fit struct {
 	// ClassWeights are public factors on the losses of the classes, by name; classes without one
 	// have 1. They are never computed from the data.
 	ClassWeights map[string]float64
-	// TargetScale is "auto" (the default), "linear" or "log": the scale on which a model of a
-	// number is trained. Predictions and scores are in the target's own units.
+	// TargetScale is "auto" (the default), "linear" or "log": the scale on which a model of a numeric
+	// target is trained. Predictions and scores are in the target's own units.
 	TargetScale string
 	// Monotone names columns whose effect on the prediction may only rise (1) or fall (−1).
 	Monotone map[string]int
@@ -103,8 +103,8 @@ type Fit struct {
 	// score's budget.
 	ScoreBy string
 	// Public is a public table with the same columns, or public images, to train on first without noise. Extractor,
-	// Pixels, ExtractorOutput and PublicLabels are as in [Train], for images. Flip declares that
-	// the mirror image of an image has the same class: photographs yes, digits no. Of built-in images it is known.
+	// Pixels, ExtractorOutput and PublicLabels are as in [Train], for images. Flip declares that the mirror image
+	// of an image has the same class: true for photographs, false for digits. For built-in images it is known.
 	Extractor, Pixels, ExtractorOutput string
 	Public, PublicLabels               string
 	Flip                               bool

@@ -39,13 +39,13 @@ func WithWarnings(warn func(text string)) LedgerOption { return func(l *Ledger) 
 // postgres://USER@HOST:PORT/DATABASE. "" is the address in the environment variable PAWL_LEDGER, and
 // without that the user's ledger in the data directory of the operating system.
 //
-// Beside the ledger, this machine stores the newest entry that it has seen of each ledger, in
-// $XDG_STATE_HOME/pawl or ~/.local/state/pawl. So it detects a ledger that was deleted or restored to an
-// earlier state. A test that needs a new ledger names a new file in a temporary
-// folder, and sets XDG_STATE_HOME to a temporary folder too.
+// Outside the ledger, in $XDG_STATE_HOME/pawl or ~/.local/state/pawl, this machine stores the newest
+// entry that it has seen of each ledger. This detects a ledger that was deleted or restored to an
+// earlier state. A test that needs a new ledger names a new file in a temporary folder, and sets
+// XDG_STATE_HOME to a temporary folder too.
 //
-// Errors: [ErrUsage] for an address that cannot be read, [ErrUnavailable] for a database that
-// does not answer, [ErrRefused] if this machine has seen a ledger at the address that is gone.
+// Errors: [ErrUsage] for a malformed address, [ErrUnavailable] for a database that does not answer,
+// [ErrRefused] if this machine has seen a ledger at the address that is gone.
 func OpenLedger(ctx context.Context, address string, options ...LedgerOption) (*Ledger, error) {
 	l := &Ledger{named: address != ""}
 	if err := given(ctx); err != nil {

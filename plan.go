@@ -127,8 +127,8 @@ type running struct {
 }
 
 // Into writes the released files into the folder dir, which is created. Unless replace is set, dir
-// must not hold files of an earlier run. "" creates a new folder in pawl-out. That dir can be written
-// is checked before anything is charged.
+// must not hold files of an earlier run. "" creates a new folder in pawl-out. Before anything is
+// charged, Into checks that dir can be written.
 func Into(dir string, replace bool) RunOption {
 	return func(r *running) { r.Write, r.Dir, r.Replace = true, dir, replace }
 }
@@ -146,7 +146,7 @@ func OnReady(ready func(p *Plan) error) RunOption {
 }
 
 // OnNote sets the function that receives single lines for the operator, such as that a study continues.
-// Like an error, a line may depend on rows (the place of an identifier that is written in two ways): do
+// Like an error, a line may depend on rows (the line of an identifier that is written in two ways): do
 // not publish it.
 func OnNote(note func(line string)) RunOption { return func(r *running) { r.Say = note } }
 
@@ -204,11 +204,11 @@ func (p *Plan) run(ctx context.Context, how running) (*Result, error) {
 type Result struct {
 	// Model predicts; nil for a Select and a Describe.
 	Model *Model
-	// Score is the model's, nil where Model is.
+	// Score is the score of Model, nil if Model is nil.
 	Score *Score
 	// Features are the features that a Select chose, in its order.
 	Features []Feature
-	// Description is that of a Describe, nil for other jobs.
+	// Description is the result of a Describe, nil for other jobs.
 	Description *Description
 	// Cost is the privacy claim, with an Epsilon of +Inf if there is none.
 	Cost Price
@@ -218,7 +218,8 @@ type Result struct {
 	Replayed bool
 	// Left is the remaining epsilon of the data set, +Inf without a limit.
 	Left float64
-	// NotPrivate reports that there is no privacy claim: the run had a seed, or used rows without charge.
+	// NotPrivate reports that there is no privacy claim: the run had a seed, or used rows without a
+	// charge.
 	NotPrivate bool
 	// Dir is the folder of the written files, "" if there are none.
 	Dir string

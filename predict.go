@@ -65,8 +65,8 @@ func (m *Model) Raw() *Model { return &Model{m.model.Raw()} }
 // threshold nearest to threshold, "" if none was released.
 func (m *Model) Released(threshold float64) string { return request.Released(m.model, threshold) }
 
-// Predictions are those of a model for rows, in their order. An index below 0, or of Len or more,
-// panics.
+// Predictions are a model's predictions for rows, in the order of the rows. An index below 0, or of
+// Len or more, panics.
 type Predictions struct{ rows *request.Predictions }
 
 // Notes returns, in words and with counts, which cells of the file were changed or unknown: clipped to

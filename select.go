@@ -26,7 +26,7 @@ type Select struct {
 	Mode, Labels, Table string
 	// Relation, if given, must be that of the guarantee: add_or_remove_one or replace_one.
 	Relation string
-	// AsPublished uses exact statistics of public data as in the papers, NOT PRIVATE. The others
+	// AsPublished uses exact statistics of public data as in the papers, NOT PRIVATE. The other fields
 	// are settings of method pafs as published: Learner is "objective-perturbation" or "dp-sgd",
 	// Population the number of feature sets per round, Fits the number of noisy models per set.
 	AsPublished              bool

@@ -30,13 +30,14 @@ type Train struct {
 	Clipping                   string
 	Quantile                   float64
 	// Optimizer is "momentum" (the default), "sgd", "adam", "adam-wosm" or "adadp". Tolerance is the
-	// largest error of a step of adadp, and KeepAll keeps steps above it.
+	// largest error of a step of adadp; KeepAll keeps steps above it.
 	Optimizer string
 	Tolerance float64
 	KeepAll   bool
 	// Mechanism is "dp-sgd" (the default) or "banded": noise that is correlated over the steps, by Bands
-	// coefficients (0 for the number with the least noise). With it Lots are "poisson" (the default) within public
-	// groups of units that take turns, or "passes": the groups are the lots, and nothing is amplified.
+	// coefficients (0 for the number with the least noise). With it, Lots is "poisson" (the default), which
+	// samples within public groups of units that take turns, or "passes", where the groups are the lots and
+	// sampling amplifies nothing.
 	Mechanism, Lots string
 	Bands           int
 	// Schedule is "constant" (the default), "linear" or "cosine". Warmup is the share of the steps
@@ -53,9 +54,9 @@ type Train struct {
 	TrainLast  int
 	// FrontEnd lists transforms before the network: "dct:64", "scatter", "dp-pca:K" (which is charged).
 	FrontEnd string
-	// Extractor is a public network in ONNX through which images pass first, Pixels how it takes them ("0..1", the
-	// default, "-1..1", "0..255" or "imagenet"), ExtractorOutput the value in it that is taken ("" for its output).
-	// You are responsible for ensuring that it is public. Model may then be empty for a linear model.
+	// Extractor is a public network in ONNX through which images pass first. Pixels is its scale of pixels ("0..1",
+	// the default, "-1..1", "0..255" or "imagenet"), and ExtractorOutput the value in it to use ("" for its
+	// output). You are responsible for ensuring that it is public. Model may then be empty for a linear model.
 	Extractor, Pixels, ExtractorOutput string
 	// Public are public images of the same size and classes (a built-in name, a folder, or a file with PublicLabels)
 	// on which the network is trained first, without noise. You are responsible for ensuring that they are public.

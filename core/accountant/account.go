@@ -13,14 +13,14 @@ type Method string
 const (
 	// MethodMin takes the smallest of all valid bounds.
 	MethodMin Method = "min"
-	// MethodRDP takes Rényi DP with the improved conversion alone.
+	// MethodRDP takes only Rényi DP with the improved conversion.
 	MethodRDP Method = "rdp"
-	// MethodPLD takes the privacy loss distribution alone. Selections, fixed-size
-	// samples, zCDP and discrete Gaussian events enter by their Rényi profile; what
-	// has none (random stopping) costs +Inf by it.
+	// MethodPLD takes only the privacy loss distribution. Selections, fixed-size samples, zCDP and
+	// discrete Gaussian events enter by their Rényi profile; an event without one (random stopping)
+	// costs +Inf.
 	MethodPLD Method = "pld"
-	// MethodQuick is MethodMin without the loss distribution, where a search begins. It has no
-	// word that ParseMethod knows.
+	// MethodQuick is MethodMin without the loss distribution, for the start of a search. ParseMethod
+	// does not accept its name.
 	MethodQuick Method = "quick"
 )
 
@@ -32,25 +32,24 @@ func ParseMethod(s string) (Method, error) {
 	return "", fmt.Errorf("unknown accountant %q (want min, rdp or pld)", s)
 }
 
-// Result is a guarantee with how it was found.
+// Result is a guarantee and the method that found it.
 type Result struct {
 	Epsilon, Delta float64
-	// Method names the bound that is the smallest: "rdp", "pld",
-	// "analytic_gaussian", "pure" (the epsilons add up), "kov" (optimal composition
-	// of equal mechanisms), "closed" (pure and approximate epsilons plus one
-	// analytic Gaussian), "none" where every bound is infinite; with "group_" before it
-	// where a unit is replaced by removing one and adding the other.
+	// Method names the smallest bound: "rdp", "pld", "analytic_gaussian", "pure" (the epsilons add
+	// up), "kov" (optimal composition of equal mechanisms), "closed" (pure and approximate epsilons
+	// plus one analytic Gaussian), "none" if every bound is infinite; with the prefix "group_" if a
+	// unit is replaced by removing one and adding the other.
 	Method string
-	// Order is the Rényi order of the "rdp" bound; 0 where it was not computed.
+	// Order is the Rényi order of the "rdp" bound, 0 if it was not computed.
 	Order float64
-	// Lower is a lower bound on the exact epsilon of the mechanism that the event names:
-	// of pairs that some neighbours attain in all of its parts at once (package lower), from
-	// the optimistic privacy loss distribution or an optimal closed form; 0 where there is
-	// none or none was computed. It says how much a sharper accountant could still find.
+	// Lower is a lower bound on the exact epsilon of the mechanism that the event names, from pairs
+	// that some neighbours attain in all of its parts at once (package lower), by the optimistic
+	// privacy loss distribution or an optimal closed form; 0 if there is none or it was not computed.
+	// It shows how much a better accountant could still gain.
 	Lower float64
-	// Bounds has every finite bound that was computed, on epsilon (or on delta, for
-	// Delta). Where an event has scopes, each is its largest value over the units,
-	// so Epsilon may be smaller than all of them.
+	// Bounds holds every finite bound that was computed, on epsilon (or on delta, for Delta). If an
+	// event has scopes, each is its largest value over the units, so Epsilon may be smaller than all
+	// of them.
 	Bounds map[string]float64
 }
 
@@ -72,11 +71,10 @@ func wantOf(m Method) (want, error) {
 	return w, nil
 }
 
-// Epsilon returns the smallest proven epsilon of an event at delta in [0, 1].
-// All of the event must have been fixed before data was read. delta = 0 has a
-// finite answer for pure mechanisms only; an unbounded cost is +Inf without an
-// error. Errors: an invalid event, relation or delta, and a mechanism without a
-// bound under the relation (ErrRelation).
+// Epsilon returns the smallest proven epsilon of an event at delta in [0, 1]. The whole event must
+// have been fixed before data was read. At delta = 0 only pure mechanisms have a finite epsilon; an
+// unbounded cost is +Inf without an error. Errors: an invalid event, relation or delta, and a
+// mechanism without a bound under the relation (ErrRelation).
 func Epsilon(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, error) {
 	if !(delta >= 0 && delta <= 1) {
 		return Result{}, fmt.Errorf("delta must lie in [0, 1]")
@@ -89,7 +87,7 @@ func Epsilon(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, 
 	return price(e, rel, question{at: delta}, w)
 }
 
-// Upper is Epsilon without a lower bound, which takes a while.
+// Upper is Epsilon without the lower bound, which is slow to compute.
 func Upper(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, error) {
 	w, err := wantOf(which)
 	if err != nil {
@@ -98,8 +96,8 @@ func Upper(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, er
 	return price(e, rel, question{at: delta}, w)
 }
 
-// Delta returns the smallest proven delta of an event at epsilon in [0, +Inf).
-// It is at most 1, which protects nothing.
+// Delta returns the smallest proven delta of an event at epsilon in [0, +Inf). It is at most 1,
+// which gives no protection.
 func Delta(e dp.Event, rel dp.Relation, epsilon float64, which Method) (Result, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return Result{}, fmt.Errorf("epsilon must be a finite number >= 0")

@@ -10,9 +10,9 @@ import (
 	"pawl/core/dp"
 )
 
-// Doors is a Filter for a budget (Epsilon, Delta), Delta > 0, that wastes little whatever
-// the jobs are. It is made of several filters, its doors, each with a fixed part of delta;
-// the parts add up to delta:
+// Doors is a filter for a budget (Epsilon, Delta), Delta > 0, that wastes little whatever the jobs
+// are. It consists of several filters, its doors, each with a fixed part of delta; the parts add up
+// to delta:
 //
 //	pure      0           Σ ε_i <= ε, the pure epsilons
 //	addition  8/64        Σ ε_i <= ε and Σ δ_i <= 8δ/64, each event (ε_i, δ_i)-DP
@@ -21,21 +21,21 @@ import (
 //	orders    22/64+4/64  Σ R_i(α) <= R*(α) at the order α that suits ε and 22δ/64, and
 //	                      Σ δ_i <= 4δ/64 of events that are (ε_i, δ_i)-DP only
 //
-// μ_i² is such that the Gaussian of that size, and a mass of τ_i, dominates the event in
-// both directions; τ_i depends on the event and on delta alone. R_i is the Rényi divergence
-// (orders.go). Steps of the sampled Gaussian are itself, and those of a lower rate and more
-// noise; anything else closes that door. An event is admitted if for every unit that it
-// touches some door still holds, all events so far included; every door counts every event,
-// so that one without a finite cost there closes it for good. See "Filters" in
-// core/README.md for the theorem and its proof. Scopes and classes are as in Filter: in
-// each cost the largest within a class, the sum across.
+// μ_i² is such that the Gaussian of that size, and a mass of τ_i, dominates the event in both
+// directions; τ_i depends on the event and on delta alone. R_i is the Rényi divergence (orders.go).
+// The sampled door counts steps of its own sampled Gaussian, and those of a lower rate and more
+// noise; anything else closes it. An event is admitted if for every unit that it touches some door
+// still holds with all events so far. Every door counts every event, so an event without a finite
+// cost there closes it for good. See "Filters" in core/README.md for the theorem and its proof.
+// Scopes and classes are as in Filter: each cost is the largest within a class, summed over
+// classes.
 //
-// No cost depends on Epsilon, so what has been spent is the smallest epsilon with which
-// some door would hold, and no function of the budget.
+// No cost depends on Epsilon, so the amount spent, the smallest epsilon with which some door would
+// hold, does not depend on the budget.
 //
-// The pure and the orders door are cheap. The others are asked where these do not hold, and
-// where a figure is wanted; beyond mostComparisons different events that have to be compared
-// with a Gaussian by their privacy loss, these close the gaussian and the addition door.
+// The pure and the orders door are fast. The others are evaluated only if these do not hold, or if
+// a figure is requested. Beyond mostComparisons different events that have to be compared with a
+// Gaussian by their privacy loss, further ones close the gaussian and the addition door.
 type Doors struct {
 	epsilon, delta float64
 	reference      *sampledReference
@@ -55,9 +55,9 @@ const (
 // one takes some hundredths of a second.
 const mostComparisons = 48
 
-// NewDoors takes epsilon > 0 and delta in (0, 1). reference is the event that was booked
-// first, chosen before anything was released: the sampled door follows the Poisson-sampled
-// Gaussian in it of which it has the most steps, and is shut where there is none.
+// NewDoors takes epsilon > 0 and delta in (0, 1). reference is the first charged event, chosen
+// before anything was released: the sampled door follows the Poisson-sampled Gaussian of which it
+// has the most steps, and is closed if it has none.
 func NewDoors(epsilon, delta float64, reference dp.Event, rel dp.Relation) (Doors, error) {
 	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
 		return Doors{}, fmt.Errorf("epsilon must be a finite number > 0")
@@ -118,8 +118,8 @@ func noCosts() (c costs) {
 	return c
 }
 
-// DoorSpending is the running account of a budget with doors, as Spending is that of a
-// budget with one order.
+// DoorSpending is the running account of a budget with doors; Spending is that of a budget with one
+// order.
 type DoorSpending struct {
 	doors Doors
 	rel   dp.Relation
@@ -143,7 +143,7 @@ func (d Doors) Start(rel dp.Relation) (*DoorSpending, error) {
 		return nil, fmt.Errorf("doors were not made by NewDoors")
 	}
 	if !rel.Valid() {
-		return nil, fmt.Errorf("%v is not a neighboring relation", rel)
+		return nil, fmt.Errorf("%v is not a neighbouring relation", rel)
 	}
 	s := &DoorSpending{doors: d, rel: rel, compared: map[string]bool{}}
 	s.cheap = newSheet(rel, noCosts(), func(parts []part) (costs, error) { return d.cheap(parts, rel) })
@@ -230,12 +230,13 @@ func (s *DoorSpending) names() []string {
 	return slices.Sorted(maps.Keys(s.cheap.classes))
 }
 
-// Epsilon is the smallest epsilon with which some door holds at every place: the least total,
-// had it been fixed in advance, that admits what was done. The guarantee is that of the total,
-// not of a figure read while plans follow outputs. 0 for nothing, +Inf where all doors are shut.
+// Epsilon returns the smallest epsilon with which some door holds at every place: the least total
+// that, fixed in advance, would have admitted all events so far. The guarantee is the total, not
+// this figure if plans follow from outputs. It is 0 for no events and +Inf if all doors are closed.
 //
-// A unit at x in one class has paid at most what was added up there and the largest of each
-// cost elsewhere, whichever class is looked at place by place; the best one counts.
+// A unit at place x in one class has paid at most the sum of costs there plus the largest of each
+// cost in the other classes. This holds whichever class is examined place by place; the best one
+// counts.
 func (s *DoorSpending) Epsilon() float64 {
 	dear := s.open() == nil
 	best := inf
@@ -249,10 +250,10 @@ func (s *DoorSpending) Epsilon() float64 {
 	return best
 }
 
-// Admits reports whether next fits beside what was added. need is what it adds to
-// what is spent for the unit, among those that it touches, at which it matters most, and left
-// what the budget still holds there: next is admitted exactly if need <= left. Where doors that
-// take time were not needed to admit it, the figures are those of the others.
+// Admits reports whether next fits beside what was added. Among the units that next touches, the
+// one with the least room decides: need is the epsilon that next adds for it, and left the epsilon
+// that the budget still has for it. next is admitted exactly if need <= left. If slow doors were
+// not needed to admit it, the figures are those of the other doors.
 func (s *DoorSpending) Admits(class string, next dp.Event) (admitted bool, need, left float64, err error) {
 	if s.slow || s.takesTime(next) {
 		if admitted, need, left, err = s.ask(false, class, next); err != nil || admitted {

@@ -9,8 +9,8 @@ import (
 	"pawl/core/dp"
 )
 
-// Filter decides whether a budget (Epsilon, Delta) admits one more event when
-// every event may have been chosen after seeing the outputs of those before it.
+// Filter decides whether a budget (Epsilon, Delta) admits one more event if every event may have
+// been chosen after seeing the outputs of those before it.
 //
 // delta > 0: one Rényi order α* is fixed when the filter is made, and events are
 // admitted while Σ R_i(α*) <= R*, where R* is what the improved conversion
@@ -18,41 +18,38 @@ import (
 //
 //	R* = ε − ln(1−1/α*) + (ln δ + ln α*)/(α*−1)
 //
-// A sum of Rényi divergences that stays below a constant fixed in advance bounds
-// the divergence of the whole interaction at that order, although the summands
-// are chosen adaptively: Feldman and Zrnic, arXiv:2008.11193 (the Rényi filter);
-// Lécuyer, arXiv:2103.01379; Whitehouse, Ramdas, Rogers and Wu, arXiv:2203.05481.
-// The conversion to (ε, δ) needs one order only, so one suffices. Taking at each
-// question the order that suits best would be a union over orders and is not
-// proven. The price is that α* suits a Gaussian of about this size (it maximises
-// the ρ of the zCDP events that fit), so the last event may be refused although a
-// plan made at once could have afforded it.
+// A sum of Rényi divergences that stays below a constant fixed in advance bounds the divergence of
+// the whole interaction at that order, although the summands are chosen adaptively: Feldman and
+// Zrnic, arXiv:2008.11193 (the Rényi filter); Lécuyer, arXiv:2103.01379; Whitehouse, Ramdas, Rogers
+// and Wu, arXiv:2203.05481. The conversion to (ε, δ) needs only one order. Choosing the best order
+// at each question would be a union over orders and is not proven. As a consequence α* suits a
+// Gaussian of about this size (it maximises the ρ of the zCDP events that fit), so the last event
+// may be refused although one plan of all events would have fitted.
 //
 // delta = 0: pure epsilons add up, which holds adaptively. The sum is exact on the
 // shortest decimal form of each epsilon, and may exceed Epsilon by
 // FilterResolution, relative, so that eleven elevenths fit one.
 //
-// Where events have scopes the sum is kept for each segment of the unit hash;
-// under AddOrRemoveOne and ZeroOut the largest counts, since neighbours differ in
-// one unit and its hash is fixed. Under ReplaceOne everything adds up.
+// If events have scopes, there is a sum for each segment of the unit hash; under AddOrRemoveOne and
+// ZeroOut the largest counts, since neighbours differ in one unit and its hash is fixed. Under
+// ReplaceOne everything adds up.
 //
-// The hash is fixed within a class of events whose scopes belong to one assignment of
-// units to scopes (a rule and a key; where units are rows, a version of the data too).
-// Theorem. Let costs add along a path as above, let event i of class a(i) cost c_i for
-// the units in I_i and 0 for others, and let h_a(u) be the place of unit u under a.
-// Then u pays Σ_a Σ_{i in a: h_a(u) in I_i} c_i <= Σ_a max_x Σ_{i in a: x in I_i} c_i:
-// the largest within a class, the sum across classes. Events that do not touch u have
-// one conditional law in both worlds, so they cost it 0; decisions use public numbers,
-// so the filter holds for each u. It is tight, since u may lie in the dearest place of
-// every class.
+// The hash is fixed within a class of events whose scopes belong to one assignment of units to
+// scopes (a rule and a key, and a version of the data if units are rows). Theorem. Let costs add
+// along a path as above, let event i of class a(i) cost c_i for the units in I_i and 0 for others,
+// and let h_a(u) be the place of unit u under a. Then u pays Σ_a Σ_{i in a: h_a(u) in I_i} c_i <=
+// Σ_a max_x Σ_{i in a: x in I_i} c_i: the largest within a class, the sum across classes. Events
+// that do not touch u have the same conditional distribution in both worlds, so they cost u
+// nothing; decisions use public numbers, so the filter holds for each u. The bound is tight, since
+// u may have the most expensive place in every class.
 type Filter struct {
 	epsilon, delta float64
 	order          float64
 	limit          *big.Rat
 }
 
-// FilterResolution is the relative excess of a pure budget that is not told apart
-// from rounding in writing down its parts.
+// FilterResolution is the relative excess of a pure budget that counts as rounding in the decimal
+// form of its parts.
 const FilterResolution = 1e-12
 
 // NewFilter fixes the order for a budget with epsilon > 0 and delta in [0, 1).
@@ -81,15 +78,14 @@ func (f Filter) Start(rel dp.Relation) (*Spending, error) {
 		return nil, fmt.Errorf("filter was not made by NewFilter")
 	}
 	if !rel.Valid() {
-		return nil, fmt.Errorf("%v is not a neighboring relation", rel)
+		return nil, fmt.Errorf("%v is not a neighbouring relation", rel)
 	}
 	return &Spending{filter: f, sheet: newSheet(rel, noAmount(), func(parts []part) (amount, error) { return f.price(parts, rel) })}, nil
 }
 
-// Spending is the running account of one budget: adding an event or asking about
-// one takes time in the size of that event and the number of distinct scope
-// bounds and classes, not in the number of events before it. It is not safe for
-// concurrent use.
+// Spending is the running account of one budget. The time to add an event or ask about one depends
+// on the size of that event and the number of distinct scope bounds and classes, not on the number
+// of earlier events. It is not safe for concurrent use.
 type Spending struct {
 	filter Filter
 	sheet  sheet[amount]
@@ -104,16 +100,16 @@ func (s *Spending) Add(class string, e dp.Event) error {
 	return err
 }
 
-// Epsilon is what has been spent at the filter's delta: 0 for nothing, and valid at any time
+// Epsilon returns what has been spent at the filter's delta: 0 for no events, and valid at any time
 // of an adaptive interaction.
 func (s *Spending) Epsilon() float64 {
 	return s.filter.inEpsilon(s.sheet.besides("").plus(s.sheet.of("").most()))
 }
 
-// Admits reports whether next fits beside what was added, with what it needs and
-// what is left in terms of epsilon for the unit, among those it touches, at which it matters most: next is
-// admitted exactly if need <= left. Need is +Inf for an event without a Rényi
-// curve (or, for a pure budget, without a pure epsilon).
+// Admits reports whether next fits beside what was added, with the epsilon that it needs and the epsilon
+// that is left for the unit with the least room, among those that it touches: next is admitted exactly if
+// need <= left. need is +Inf for an event without a Rényi curve (or, for a pure budget, without a pure
+// epsilon).
 func (s *Spending) Admits(class string, next dp.Event) (admitted bool, need, left float64, err error) {
 	cost, err := s.sheet.cost(next)
 	if err != nil {

@@ -10,11 +10,10 @@ import (
 //
 //	δ(ε) = Φ(1/2σ − εσ) − e^ε Φ(−1/2σ − εσ)
 //
-// Balle and Wang, arXiv:1805.06530, Theorem 8. T releases are one with
-// σ = 1/√Σσ_i⁻². σ = 0 gives 1 and σ = +Inf gives 0; NaN and negative arguments
-// give NaN. Evaluated in logarithms; the two terms cancel for large σ, so their
-// rounding error is added: the result is never below the exact value by more
-// than 1e-13 relative.
+// Balle and Wang, arXiv:1805.06530, Theorem 8. Several releases equal one with σ = 1/√Σσ_i⁻². σ = 0
+// gives 1 and σ = +Inf gives 0; NaN and negative arguments give NaN. It is evaluated in logarithms.
+// The two terms cancel for large σ, so their rounding error is added: the result is at most 1e-13,
+// relative, below the exact value.
 func AnalyticGaussianDelta(noiseMultiplier, epsilon float64) float64 {
 	return math.Exp(logGaussianDelta(noiseMultiplier, epsilon))
 }
@@ -74,10 +73,9 @@ func AnalyticGaussianEpsilon(noiseMultiplier, delta float64) float64 {
 	return bisect(0, hi, ok)
 }
 
-// GaussianNoiseMultiplier returns the smallest noise multiplier, rounded up, at
-// which one Gaussian release is (epsilon, delta)-DP: AnalyticGaussianEpsilon of
-// the result is at most epsilon and at least 0.999999 of it. It refuses epsilon
-// outside of (0, +Inf) and delta outside of (0, 1).
+// GaussianNoiseMultiplier returns the smallest noise multiplier, rounded up, at which one Gaussian
+// release is (epsilon, delta)-DP: AnalyticGaussianEpsilon of the result is at most epsilon and at
+// least 0.999999 of it. It returns an error for epsilon outside (0, +Inf) and delta outside (0, 1).
 func GaussianNoiseMultiplier(epsilon, delta float64) (float64, error) {
 	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
 		return 0, fmt.Errorf("epsilon must be a finite number > 0")

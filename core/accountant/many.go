@@ -47,10 +47,9 @@ func mergeSums(parts []part) []part {
 	return append(append(out, gaussians...), concentrated...)
 }
 
-// Curve returns upper bounds on epsilon at each delta, and on delta at epsilon 0 (the
-// total variation), of a plan with so many different parts that Epsilon at each would
-// take too long; ok is false for others. The bounds are less sharp than those of
-// Epsilon.
+// Curve returns upper bounds on epsilon at each delta, and on delta at epsilon 0 (the total
+// variation), for a plan with so many different parts that calling Epsilon at each delta would take
+// too long; ok is false for other plans. The bounds are looser than those of Epsilon.
 func Curve(e dp.Event, rel dp.Relation, deltas []float64, which Method) (epsilons []float64, variation float64, ok bool, err error) {
 	w, err := wantOf(which)
 	if err != nil {

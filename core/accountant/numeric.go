@@ -83,8 +83,8 @@ func atLeastTiny(x float64) float64 {
 	return x
 }
 
-// GoldenMin minimises f on [lo, hi] by golden section and returns the best point
-// it evaluated with its value. f is evaluated steps+2 times.
+// GoldenMin minimises f on [lo, hi] by golden section and returns the best evaluated point and its
+// value. f is evaluated steps+2 times.
 func GoldenMin(f func(float64) float64, lo, hi float64, steps int) (x, fx float64) {
 	const ratio = 0.6180339887498949
 	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)

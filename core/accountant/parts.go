@@ -10,8 +10,8 @@ import (
 	"pawl/core/dp"
 )
 
-// ErrRelation is wrapped where an event has no known cost under the relation.
-var ErrRelation = errors.New("no bound under this neighboring relation")
+// ErrRelation is wrapped if an event has no known cost under the relation.
+var ErrRelation = errors.New("no bound under this neighbouring relation")
 
 // part is count adaptive uses of one event that cannot be taken apart further.
 type part struct {

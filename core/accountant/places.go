@@ -139,7 +139,7 @@ func valid(e dp.Event, rel dp.Relation) error {
 	case e == nil:
 		return fmt.Errorf("%w: event is missing", dp.ErrInvalidEvent)
 	case !rel.Valid():
-		return fmt.Errorf("%v is not a neighboring relation", rel)
+		return fmt.Errorf("%v is not a neighbouring relation", rel)
 	}
 	return e.Validate()
 }

@@ -11,11 +11,10 @@ import (
 // outputs at every order alpha > 1. +Inf where there is none.
 type curve func(alpha float64) float64
 
-// RDP returns the Rényi divergence (nats) that an event costs at one order
-// alpha > 1, the largest over all units where it has scopes. Composition adds.
-// An event without a finite bound gives +Inf and no error; an invalid event, an
-// order outside of (1, +Inf) and an event that the relation does not cover are
-// errors.
+// RDP returns the Rényi divergence (nats) of an event at one order alpha > 1, the largest over all
+// units if it has scopes. Composition adds. An event without a finite bound gives +Inf and no
+// error; an invalid event, an order outside (1, +Inf) and an event that the relation does not cover
+// are errors.
 func RDP(e dp.Event, rel dp.Relation, alpha float64) (float64, error) {
 	if !(alpha > 1) || math.IsInf(alpha, 1) {
 		return 0, fmt.Errorf("alpha must be a finite number > 1")

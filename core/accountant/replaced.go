@@ -26,10 +26,10 @@ func (a *account) oneSided() (*account, bool) {
 	return side, err == nil
 }
 
-// Group prices a change of k units, one after the other: what is (ε, δ)-DP is
-// (kε, δ·(e^(kε)−1)/(e^ε−1))-DP for groups of k. at is the epsilon of one change at a
-// delta, quick another valid bound of it that takes no time. It returns the epsilon of
-// the group at delta and that of one change, both +Inf where there is none.
+// Group prices a change of k units, one after the other: an (ε, δ)-DP mechanism is (kε,
+// δ·(e^(kε)−1)/(e^ε−1))-DP for groups of k. at returns the epsilon of one change at a delta, quick
+// another valid bound on it that takes no time. Group returns the epsilon of the group at delta and
+// that of one change, both +Inf if there is none.
 func Group(k int64, delta float64, at, quick func(delta float64) (float64, error)) (epsilon, one float64, err error) {
 	// The delta of a single change that makes delta of the group: its logarithm lies
 	// between what quick can do with lo and what it cannot with hi.
@@ -71,7 +71,7 @@ func Group(k int64, delta float64, at, quick func(delta float64) (float64, error
 	return epsilon, one, nil
 }
 
-// GroupDelta is the delta of a group of k at epsilon, from that of one change at
+// GroupDelta returns the delta of a group of k at epsilon, from the delta of one change at
 // epsilon/k.
 func GroupDelta(k int64, epsilon, deltaOfOne float64) float64 {
 	return math.Min(1, math.Exp(math.Log(deltaOfOne)+groupFactor(k, epsilon/float64(k))))

@@ -17,9 +17,9 @@ const (
 //
 //	1/(α−1) · ln E_{x~N(0,σ²)} (1 − q + q·e^((2x−1)/2σ²))^α
 //
-// Mironov, Talwar and Zhang, arXiv:1908.10530, Sec. 3; it covers both directions.
-// q=0 gives 0; q=1 gives α/(2σ²); σ=0 gives +Inf; anything outside of 0<=q<=1,
-// σ>=0, α>1 gives +Inf. Relative error is below 1e-9 on testdata/reference.json.
+// Mironov, Talwar and Zhang, arXiv:1908.10530, Sec. 3; it covers both directions. q=0 gives 0; q=1
+// gives α/(2σ²); σ=0 gives +Inf; anything outside 0<=q<=1, σ>=0, α>1 gives +Inf. Relative error is
+// below 1e-9 on testdata/reference.json.
 func SampledGaussianRDP(q, sigma, alpha float64) float64 {
 	switch {
 	case !(q >= 0 && q <= 1) || !(sigma >= 0) || !(alpha > 1):

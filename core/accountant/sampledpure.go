@@ -8,15 +8,14 @@ import (
 	"pawl/core/dp"
 )
 
-// SampledPure returns the pure epsilons of an epsilon-DP mechanism on a Poisson sample
-// of rate q, where a unit is removed and where one is added:
+// SampledPure returns the pure epsilons of an epsilon-DP mechanism on a Poisson sample of rate q,
+// if a unit is removed and if one is added:
 //
 //	remove: ln(1 + q(e^ε − 1)),  add: −ln(1 + q(e^(−ε) − 1))
 //
-// With M the output without the unit and M' with it, the sampled output with the unit
-// has law (1−q)M + qM', and its ratio to M is 1−q+q·M'/M with M'/M in [e^(−ε), e^ε].
-// Adding is the smaller of the two. Rates outside of [0, 1] and epsilons that are not
-// >= 0 give +Inf.
+// With M the output without the unit and M' with it, the sampled output with the unit has the
+// distribution (1−q)M + qM', and its ratio to M is 1−q+q·M'/M with M'/M in [e^(−ε), e^ε]. Adding is
+// the smaller of the two. Rates outside [0, 1] and epsilons that are not >= 0 give +Inf.
 func SampledPure(q, epsilon float64) (remove, add float64) {
 	switch {
 	case !(q >= 0 && q <= 1) || !(epsilon >= 0):
@@ -32,19 +31,18 @@ func SampledPure(q, epsilon float64) (remove, add float64) {
 	return remove, add
 }
 
-// SampledReplace is the pure epsilon, under ReplaceOne, of a mechanism on a Poisson
-// sample of rate q that is epsilon-DP where a unit comes or goes and r-DP where one is
-// replaced, r <= 2ε (else 2ε counts):
+// SampledReplace returns the pure epsilon, under ReplaceOne, of a mechanism on a Poisson sample of
+// rate q that is epsilon-DP if a unit is added or removed and r-DP if one is replaced, r <= 2ε
+// (otherwise 2ε counts):
 //
 //	ln[(1 − q + q e^ε) / (1 − q + q e^(ε−r))]
 //
-// The two outputs are (1−q)M + qM₁ and (1−q)M + qM₂ with a = M₁/M and b = M₂/M in
-// [e^(−ε), e^ε] and a/b <= e^r. (1−q+qa)/(1−q+qb) grows with a and falls with b, and
-// at b = a·e^(−r) it grows with a, so it is largest at a = e^ε, b = e^(ε−r). With
-// r = 2ε it is removing the one and adding the other. This holds for each lot of the
-// other units, and the ratio of two sums over lots is at most the largest ratio of their
-// terms. Without a one-sided bound
-// (epsilon +Inf) it is r: there is no amplification.
+// The two outputs are (1−q)M + qM₁ and (1−q)M + qM₂ with a = M₁/M and b = M₂/M in [e^(−ε), e^ε] and
+// a/b <= e^r. (1−q+qa)/(1−q+qb) grows with a and falls with b, and at b = a·e^(−r) it grows with a,
+// so it is largest at a = e^ε, b = e^(ε−r). With r = 2ε it is the cost of removing one unit and
+// adding the other. This holds for each lot of the other units, and the ratio of two sums over lots
+// is at most the largest ratio of their terms. Without a one-sided bound (epsilon +Inf) it is r:
+// there is no amplification.
 func SampledReplace(q, epsilon, r float64) float64 {
 	switch {
 	case !(q >= 0 && q <= 1) || !(epsilon >= 0) || !(r >= 0):

@@ -92,8 +92,7 @@ func logTNBGamma(eta, mean float64) float64 {
 	return -bisect(0, 1e4, func(l float64) bool { return !(meanAt(l) < mean) })
 }
 
-// TNBGamma returns the success parameter γ of the truncated negative binomial
-// law of runs.
+// TNBGamma returns the success parameter γ of the truncated negative binomial distribution of runs.
 func TNBGamma(runs dp.TruncatedNegativeBinomial) (float64, error) {
 	if err := runs.Validate(); err != nil {
 		return 0, err

@@ -1,19 +1,19 @@
 package dp
 
-// Event is a sealed sum type: only this package adds kinds. Every kind has a
-// Validate method that refuses NaN, infinities and signs without meaning;
-// accountants treat an Event they do not know as an infinite cost.
+// Event is a sealed sum type: only this package adds kinds. Every kind has a Validate method that
+// refuses NaN, infinities and meaningless signs; an accountant gives an unknown Event infinite
+// cost.
 //
-// Noise is always stated relative to the sensitivity of what it protects under the
-// relation in force: a noise multiplier is a standard deviation (or scale) over that
-// sensitivity. An event by itself does not say which relation that was; Stated does.
+// Noise is always stated relative to the sensitivity of the protected value under the relation in
+// force: a noise multiplier is a standard deviation (or scale) divided by that sensitivity. An
+// event alone does not name the relation; Stated does.
 type Event interface {
 	// Validate returns an error that names the field, or nil.
 	Validate() error
 	kind() string // see KindOf
 }
 
-// KindOf is the stable name under which an event is stored.
+// KindOf returns the stable name under which an event is stored.
 func KindOf(e Event) string { return e.kind() }
 
 type (
@@ -49,8 +49,8 @@ type (
 		NoiseMultiplier float64 `json:"noise_multiplier"`
 	}
 
-	// RandomizedResponse answers truly with probability 1−NoiseProbability and
-	// uniformly over Categories otherwise (ReplaceOne).
+	// RandomizedResponse gives the true answer with probability 1−NoiseProbability and a uniform one
+	// of Categories otherwise (ReplaceOne).
 	RandomizedResponse struct {
 		NoiseProbability float64 `json:"noise_probability"`
 		Categories       int     `json:"categories"`
@@ -80,13 +80,12 @@ type (
 		Rho float64 `json:"rho"`
 	}
 
-	// PoissonSampled runs Event on a sample that every unit joins independently
-	// with probability Rate; a unit of several rows joins as a whole.
+	// PoissonSampled runs Event on a sample that every unit joins independently with probability Rate;
+	// a unit of several rows joins as a whole.
 	//
-	// OneSided is what Event is for a unit that comes or goes, where Event is what it
-	// is for one that is replaced: noise relative to the smaller sensitivity. Under
-	// ReplaceOne sampling amplifies only what is known so, and nil (unknown) means no
-	// amplification. The other relations ignore it.
+	// OneSided is the same mechanism as seen when a unit is added or removed, whereas Event is for a
+	// replaced unit: noise relative to the smaller sensitivity. Under ReplaceOne sampling amplifies
+	// only if OneSided is known; nil (unknown) means no amplification. The other relations ignore it.
 	PoissonSampled struct {
 		Rate     float64 `json:"rate"`
 		Event    Event   `json:"event"`
@@ -101,25 +100,23 @@ type (
 		Event      Event `json:"event"`
 	}
 
-	// Shuffled is Epochs passes over a shuffled data set in fixed batches, each
-	// batch through Event once. Its valid bound knows no amplification: every
-	// unit meets Event once an epoch.
+	// Shuffled is Epochs passes over a shuffled data set in fixed batches, each batch through Event
+	// once. Its bound includes no amplification: every unit takes part in Event once per epoch.
 	Shuffled struct {
 		Epochs int   `json:"epochs"`
 		Event  Event `json:"event"`
 	}
 
-	// Banded is a sum of contributions released Steps times with noise that is correlated
-	// over the steps: banded matrix factorisation (Choquette-Choo et al.,
-	// arXiv:2306.08153). Every unit belongs to one of Groups groups, by a rule that looks at
-	// that unit alone, and joins step t only if t mod Groups is its group, and then with
-	// chance Rate (1: always). With Coefficients c_0, …, c_(b−1), b <= Groups, and fresh
-	// z_t ~ N(0, 1) per coordinate, step t adds NoiseMultiplier·Δ·‖c‖·y_t to its sum, where
+	// Banded is a sum of contributions released Steps times with noise that is correlated over the
+	// steps: banded matrix factorisation (Choquette-Choo et al., arXiv:2306.08153). Every unit belongs
+	// to one of Groups groups, by a rule that depends on that unit alone, and joins step t only if t
+	// mod Groups is its group, and then with probability Rate (1: always). With Coefficients c_0, …,
+	// c_(b−1), b <= Groups, and fresh z_t ~ N(0, 1) per coordinate, step t adds
+	// NoiseMultiplier·Δ·‖c‖·y_t to its sum, where
 	//
 	//	c_0·y_t + c_1·y_(t−1) + … + c_(b−1)·y_(t−b+1) = z_t,
 	//
-	// and Δ bounds the L2 norm of what a unit adds to a sum. Banded.Rounds says what it
-	// costs.
+	// and Δ bounds the L2 norm of what a unit adds to a sum. Banded.Rounds states the cost.
 	Banded struct {
 		Steps           int64     `json:"steps"`
 		Groups          int       `json:"groups"`
@@ -139,8 +136,7 @@ type (
 		Events []Event `json:"events"`
 	}
 
-	// Scoped restricts Event to the units of Scope. Units outside of it do not
-	// influence the output at all.
+	// Scoped restricts Event to the units of Scope. Units outside it have no influence on the output.
 	Scoped struct {
 		Scope Scope `json:"scope"`
 		Event Event `json:"event"`
@@ -155,13 +151,13 @@ type (
 	}
 )
 
-// Runs is the law of the secret number of runs of a Select.
+// Runs is the distribution of the secret number of runs of a Select.
 type Runs interface {
 	Validate() error
 	runsKind() string // see RunsKindOf
 }
 
-// RunsKindOf is the stable name under which a law of runs is stored.
+// RunsKindOf returns the stable name under which a distribution of runs is stored.
 func RunsKindOf(r Runs) string { return r.runsKind() }
 
 type (
@@ -177,8 +173,8 @@ type (
 		Mean float64 `json:"mean"`
 	}
 
-	// RandomStopping is Liu and Talwar's hard stop: after every run stop with
-	// probability Gamma, and at the latest after ceil((1/Gamma)·ln(1/Delta2)).
+	// RandomStopping is Liu and Talwar's hard stop: it stops after every run with probability Gamma,
+	// and at the latest after ceil((1/Gamma)·ln(1/Delta2)) runs.
 	RandomStopping struct {
 		Gamma  float64 `json:"gamma"`
 		Delta2 float64 `json:"delta2"`

@@ -17,10 +17,10 @@ const (
 	MaxEventDepth = 64
 )
 
-// EncodeEvent writes an event as versioned JSON: an object with "version",
-// "kind" and the fields of that kind in their declared order. Equal events give
-// equal bytes. Invalid, too deep or too large events are an error that wraps
-// ErrInvalidEvent, so that whatever was written can be read again.
+// EncodeEvent writes an event as versioned JSON: an object with "version", "kind" and the fields of
+// that kind in their declared order. Equal events give equal bytes. An invalid, too deep or too
+// large event gives an error that wraps ErrInvalidEvent, so that everything written can be read
+// again.
 func EncodeEvent(e Event) ([]byte, error) { return Stated{Event: e}.Encode() }
 
 // write appends the value of a member; what has kinds as an object that begins with its kind.
@@ -94,11 +94,11 @@ func typesBy[T any](name func(T) string, all ...T) map[string]reflect.Type {
 	return types
 }
 
-// DecodeEvent reads what EncodeEvent writes. "version" may be absent, which
-// means 1. An unknown version, kind or field, a repeated or missing field, a
-// value of another type, trailing data, nesting beyond MaxEventDepth and more
-// than MaxEventBytes are errors that wrap ErrInvalidEvent: an event that is not
-// understood in full has no known cost. An empty Compose is read with nil Events.
+// DecodeEvent reads the output of EncodeEvent. "version" may be absent, which means 1. An unknown
+// version, kind or field, a repeated or missing field, a value of another type, trailing data,
+// nesting beyond MaxEventDepth and more than MaxEventBytes give errors that wrap ErrInvalidEvent,
+// because an event that is not fully understood has no known cost. An empty Compose is read with
+// nil Events.
 func DecodeEvent(data []byte) (Event, error) { return decode(data, nil) }
 
 // member is a member of an object that may be absent.

@@ -8,14 +8,13 @@ import "fmt"
 type Relation int
 
 const (
-	// AddOrRemoveOne relates data sets that differ by the presence of one unit.
-	// The number of rows is then itself a private fact unless it is declared.
+	// AddOrRemoveOne relates data sets that differ by the presence of one unit. The number of rows is
+	// then private itself, unless it is declared.
 	AddOrRemoveOne Relation = iota + 1
 	// ReplaceOne relates data sets of equal size that differ in one unit's value.
 	ReplaceOne
-	// ZeroOut relates a data set with the same one in which one unit is replaced
-	// by a fixed null value. Its mechanisms cost what they cost under
-	// AddOrRemoveOne, and the number of rows is public.
+	// ZeroOut relates a data set to the same data set with one unit replaced by a fixed null value.
+	// Its mechanisms cost what they cost under AddOrRemoveOne, and the number of rows is public.
 	ZeroOut
 )
 
@@ -47,13 +46,13 @@ func ParseRelation(s string) (Relation, error) {
 	if s == "replace_special" {
 		return ZeroOut, nil
 	}
-	return 0, fmt.Errorf("unknown neighboring relation %q (want add_or_remove_one, replace_one or zero_out)", s)
+	return 0, fmt.Errorf("unknown neighbouring relation %q (want add_or_remove_one, replace_one or zero_out)", s)
 }
 
 // MarshalText implements encoding.TextMarshaler.
 func (r Relation) MarshalText() ([]byte, error) {
 	if !r.Valid() {
-		return nil, fmt.Errorf("relation(%d) is not a neighboring relation", int(r))
+		return nil, fmt.Errorf("relation(%d) is not a neighbouring relation", int(r))
 	}
 	return []byte(r.String()), nil
 }

@@ -5,24 +5,22 @@ import (
 	"slices"
 )
 
-// Resolve returns what an event is for a unit at hash fraction point in [0, 1):
-// a scope-free event in which every part whose scope does not cover the point is
-// NoOp, and a Repeat, Compose, Select or sampling of only NoOps is NoOp too.
+// Resolve returns the event as it affects a unit at hash fraction point in [0, 1): without scopes,
+// with NoOp for every part whose scope does not cover the point. A Repeat, Compose, Select or
+// sampling of NoOps alone is NoOp too.
 //
-// Where scopes nest, the innermost decides, as it does for permits. That is never
-// cheaper than the intersection: a unit outside of the outer scope and inside of
-// the inner one is still charged.
+// If scopes nest, the innermost decides, as it does for permits. This never costs less than the
+// intersection: a unit outside the outer scope and inside the inner one is still charged.
 //
-// Under AddOrRemoveOne and ZeroOut the cost of an event is the largest cost of
-// its resolutions, because a neighbour differs in one unit and a unit has one
-// hash. Under ReplaceOne a unit may leave one scope and enter another, so the
-// parts compose instead: see Unscoped.
+// Under AddOrRemoveOne and ZeroOut the cost of an event is the largest cost of its resolutions,
+// because a neighbour differs in one unit and a unit has one hash. Under ReplaceOne a unit in one
+// scope may be replaced by one in another, so the parts compose instead: see Unscoped.
 func Resolve(e Event, point float64) Event {
 	return resolve(e, true, func(s Scope) bool { return s.Lower <= point && point < s.Upper })
 }
 
-// Unscoped returns the event with every scope removed: the composition of all
-// its parts, whatever the unit. It is what ReplaceOne pays.
+// Unscoped returns the event with every scope removed: the composition of all its parts, whatever
+// the unit. It is the cost under ReplaceOne.
 func Unscoped(e Event) Event {
 	return resolve(e, true, func(Scope) bool { return true })
 }
@@ -65,8 +63,8 @@ func resolve(e Event, covered bool, covers func(Scope) bool) Event {
 	return e
 }
 
-// Rebuild returns an event in which f has replaced each event that it is made of; one that is
-// made of none as it is.
+// Rebuild returns e with each direct part replaced by f of it; an event without parts is returned
+// unchanged.
 func Rebuild(e Event, f func(Event) Event) Event {
 	old := reflect.ValueOf(e)
 	if old.Kind() != reflect.Struct {
@@ -101,9 +99,8 @@ func Clone(e Event) Event {
 // isNoOp avoids comparing interfaces, which panics on a Compose.
 func isNoOp(e Event) bool { _, ok := e.(NoOp); return ok }
 
-// Breakpoints returns 0 and every bound of a scope in e below 1, sorted and
-// without repeats. Resolve is constant between neighbouring breakpoints, so
-// resolving at each of them meets every case.
+// Breakpoints returns 0 and every bound below 1 of a scope in e, sorted and without duplicates.
+// Resolve is constant between adjacent breakpoints, so resolving at each of them covers every case.
 func Breakpoints(e Event) []float64 {
 	points := appendBounds([]float64{0}, e)
 	slices.Sort(points)

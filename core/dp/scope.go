@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Scope is a half-open interval [Lower, Upper) of the keyed unit hash, read as a
-// fraction of 2^64. A unit belongs to a scope when its hash lies in it, so
-// membership depends on that unit alone: under AddOrRemoveOne and ZeroOut,
-// events on disjoint scopes compose in parallel (the larger cost counts).
+// Scope is a half-open interval [Lower, Upper) of the keyed unit hash, read as a fraction of 2^64.
+// A unit belongs to a scope if its hash lies in it, so membership depends on that unit alone. Under
+// AddOrRemoveOne and ZeroOut, events on disjoint scopes therefore compose in parallel (the larger
+// cost counts).
 type Scope struct {
 	Lower float64 `json:"lower"`
 	Upper float64 `json:"upper"`
@@ -20,12 +20,11 @@ var WholeScope = Scope{Lower: 0, Upper: 1}
 // Valid reports whether 0 <= Lower < Upper <= 1 holds and both are numbers.
 func (s Scope) Valid() bool { return s.Lower >= 0 && s.Lower < s.Upper && s.Upper <= 1 }
 
-// Fraction returns the nominal share of units in the scope.
+// Fraction returns the expected share of units in the scope.
 func (s Scope) Fraction() float64 { return s.Upper - s.Lower }
 
-// Contains reports whether a unit with this hash belongs to the scope. The two
-// bounds of adjacent scopes are the same number, so a partition of [0, 1) never
-// counts a unit twice or not at all.
+// Contains reports whether a unit with this hash belongs to the scope. Adjacent scopes share one
+// bound, so a partition of [0, 1) counts every unit exactly once.
 func (s Scope) Contains(hash uint64) bool {
 	return hash >= hashBound(s.Lower) && (s.Upper >= 1 || hash < hashBound(s.Upper))
 }

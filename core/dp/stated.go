@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 )
 
-// Stated is an event with what its numbers were taken for. Noise multipliers are
-// relative to a sensitivity, which depends on the relation and the unit: without them
-// the same event may be priced for a promise that nobody made.
+// Stated is an event with the relation and unit for which its numbers hold. Noise multipliers are
+// relative to a sensitivity, which depends on both: without them the event could be priced for a
+// guarantee that nobody gave.
 type Stated struct {
 	Event Event
-	// Relation is 0 where the file does not say.
+	// Relation is 0 if the file does not state it.
 	Relation Relation
-	// Unit is what one neighbouring change adds, removes or replaces, in words; "" where
-	// the file does not say.
+	// Unit describes what one neighbouring change adds, removes or replaces; "" if the file does not
+	// state it.
 	Unit string
-	// Group is how many such changes, one after the other, the promise covers: the event
-	// is that of one. 0 and 1 are the same.
+	// Group is the number of successive changes that the guarantee covers; the event is that of one
+	// change. 0 and 1 mean the same.
 	Group int64
 }
 
@@ -26,8 +26,8 @@ const (
 	MaxUnitBytes = 1 << 10
 )
 
-// Encode writes what EncodeEvent writes, with "relation", "unit" and "group" after the
-// version where they are known.
+// Encode writes what EncodeEvent writes, with "relation", "unit" and "group" after the version if
+// they are known.
 func (s Stated) Encode() ([]byte, error) {
 	group := s.Group
 	if group <= 1 {
@@ -57,8 +57,7 @@ func (s Stated) Encode() ([]byte, error) {
 	return append(head, b.Bytes()[1:]...), nil
 }
 
-// DecodeStated reads what Encode and EncodeEvent write, and refuses what DecodeEvent
-// refuses.
+// DecodeStated reads the output of Encode and of EncodeEvent, and refuses what DecodeEvent refuses.
 func DecodeStated(data []byte) (s Stated, err error) {
 	e, err := decode(data, []member{{"relation", &s.Relation}, {"unit", &s.Unit}, {"group", &s.Group}})
 	switch {

@@ -2,9 +2,8 @@ package ledger
 
 import "pawl/core/dp"
 
-// Accountant prices events. The ledger decides by its results and computes no
-// epsilon itself. Implementations fail closed: an event they do not know costs
-// +Inf or is an error, never 0.
+// Accountant prices events. The ledger decides by its results and computes no epsilon itself.
+// Implementations fail closed: an unknown event costs +Inf or gives an error, never 0.
 type Accountant interface {
 	// Epsilon returns the smallest valid bound of an event that was fixed before
 	// data was read, and the name of the method that gave it.
@@ -14,11 +13,11 @@ type Accountant interface {
 	Account(limit Cap, relation dp.Relation) (Account, error)
 }
 
-// Cap is the budget under which an Account is kept.
+// Cap is the budget of an Account.
 type Cap struct {
 	Epsilon, Delta float64
-	// Doors asks for the filter with doors (accountant.Doors), which follows First, the
-	// event that was booked first; false for one Rényi order, as in earlier versions.
+	// Doors selects the filter with doors (accountant.Doors), which depends on First, the first
+	// charged event; false selects one Rényi order, as in earlier versions.
 	Doors bool
 	First dp.Event
 }
@@ -26,27 +25,26 @@ type Cap struct {
 // Account is a privacy filter and its odometer. It is used by one goroutine at a
 // time.
 //
-// Every event belongs to an assignment of units to scopes (Assigned): within one the
-// dearest scope counts, across different ones costs add up, since a unit may lie in the
-// dearest scope of each.
+// Every event belongs to an assignment of units to scopes (Assigned). Within one assignment the
+// most expensive scope counts; across assignments costs add up, since a unit may lie in the most
+// expensive scope of each.
 type Account interface {
-	// Admit reports whether next fits beside what was added. need is what it would
-	// add to Spent and left what the cap still holds, both at the cap's delta.
+	// Admit reports whether next fits beside what was added. need is what it would add to Spent and
+	// left what remains under the cap, both at the cap's delta.
 	Admit(next Assigned) (ok bool, need, left float64, err error)
-	// Add books an event, whether or not it fits.
+	// Add charges an event, whether or not it fits.
 	Add(e Assigned) error
 	// Spent returns the epsilon of all that was added, at the cap's delta.
 	Spent() (float64, error)
 }
 
-// Assigned is an event with the name of the assignment of units to scopes that its
-// scopes belong to.
+// Assigned is an event with the name of the assignment to which its scopes belong.
 type Assigned struct {
 	Assignment string
 	Event      dp.Event
 }
 
-// AccountOf is an account under a cap to which events were added.
+// AccountOf returns an account under a cap to which the events were added.
 func AccountOf(a Accountant, limit Cap, relation dp.Relation, events []Assigned) (Account, error) {
 	account, err := a.Account(limit, relation)
 	for i := 0; err == nil && i < len(events); i++ {

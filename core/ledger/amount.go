@@ -9,9 +9,8 @@ import (
 	"strconv"
 )
 
-// Amount is an exact non-negative decimal: an epsilon or a delta of a budget. It
-// is stored as the text it was written as and compared as a rational number, so
-// that 0.1 + 0.9 is 1. The zero Amount is 0.
+// Amount is an exact non-negative decimal: an epsilon or a delta of a budget. It is stored as the
+// original text and compared as a rational number, so that 0.1 + 0.9 is 1. The zero Amount is 0.
 type Amount struct {
 	text  string
 	value *big.Rat // nil means 0
@@ -37,7 +36,7 @@ func ParseAmount(s string) (Amount, error) {
 	return Amount{text: s, value: v}, nil
 }
 
-// Rat returns a copy of the exact value: to change it changes no budget.
+// Rat returns a copy of the exact value; changing the copy changes no budget.
 func (a Amount) Rat() *big.Rat { return new(big.Rat).Set(a.exact()) }
 
 // exact returns the value itself, to read.
@@ -78,10 +77,9 @@ func (a *Amount) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Resolution is the declared relative resolution of a limit. Bounds are float64
-// and a budget is a decimal: eleven parts of 1/11 add up to 1 + 2e-16 and the
-// float64 nearest to 0.1 exceeds 0.1. An excess of up to Resolution times the
-// limit is taken for that rounding and not for spending.
+// Resolution is the declared relative resolution of a limit. Bounds are float64 and a budget is a
+// decimal: eleven parts of 1/11 add up to 1 + 2e-16 and the float64 nearest to 0.1 exceeds 0.1. An
+// excess of up to Resolution times the limit counts as rounding and not as spending.
 const Resolution = 1e-12
 
 // allows reports whether the bound x stays within the limit a. NaN and +Inf
@@ -98,11 +96,10 @@ func (a Amount) allows(x float64) bool {
 // shownDigits is the number of decimals of every epsilon that is shown.
 const shownDigits = 9
 
-// RoundUp returns the smallest decimal of shownDigits digits that is at least x,
-// or the limit where that alone lies between the two (a limit may be finer, and x
-// may exceed it by Resolution); nil means +Inf, which NaN and negative bounds (no
-// valid bound is one) become too. The shortest decimal that reads back as x is
-// taken for x: 0.95 stays 0.95.
+// RoundUp returns the smallest decimal of shownDigits digits that is at least x, or the limit if it
+// lies between the two (a limit may be finer, and x may exceed it by Resolution); nil means +Inf,
+// which is also the result for NaN and negative x, since no valid bound is either. The shortest
+// decimal that reads back as x stands for x: 0.95 stays 0.95.
 func RoundUp(x float64, limit *Amount) *big.Rat {
 	if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
 		return nil
@@ -137,7 +134,7 @@ func toGrid(x float64, up bool) *big.Rat {
 	return new(big.Rat).SetFrac(n, scale)
 }
 
-// Number is a float64 that JSON holds as a number, or as "inf" when infinite.
+// Number is a float64 that JSON holds as a number, or as "inf" if it is infinite.
 type Number float64
 
 // NumberOf returns the float64 nearest to r; nil is +Inf.
@@ -157,7 +154,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (n *Number) UnmarshalJSON(b []byte) error {
 	if string(b) == `"inf"` {
 		*n = Number(math.Inf(1))

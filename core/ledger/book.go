@@ -7,29 +7,28 @@ import (
 	"pawl/core/dp"
 )
 
-// Booking asks to charge a run that was done outside of pawl. Its event holds for
-// the unit and the relation of the data set's budget.
+// Booking is a request to charge a run made outside pawl. Its event holds for the unit and the
+// relation of the data set's budget.
 type Booking struct {
 	Dataset string
 	Event   dp.Event
 	By      string // who ran it; "": the user of the ledger
 	Reason  string
-	// AfterTheFact books a run that has happened whether or not it fits: an account
-	// that leaves out what is known to be spent would be false. What comes later is
-	// refused when it does not.
+	// AfterTheFact charges a run that has already happened, whether or not it fits: an account without
+	// what is known to be spent would be false. If it does not fit, later requests are refused.
 	AfterTheFact bool
 }
 
-// Foreign marks an entry that pawl did not run.
+// Foreign marks an entry of a run made outside pawl.
 type Foreign struct {
 	BookedBy     string `json:"booked_by"`
 	Reason       string `json:"reason"`
 	AfterTheFact bool   `json:"after_the_fact"`
 }
 
-// Book charges and commits a foreign run, and returns the id of its entry. One that
-// is still to be run has to pass the same decision as a reservation. An event that
-// the accountant does not know is an error that wraps ErrUnaccountable.
+// Book charges and commits a run made outside pawl, and returns the id of its entry. A run that has
+// not happened yet has to pass the same decision as a reservation. An event that the accountant
+// cannot price gives an error that wraps ErrUnaccountable.
 func (l *Ledger) Book(ctx context.Context, b Booking) (id string, err error) {
 	if b.By == "" {
 		b.By = l.user

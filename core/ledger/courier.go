@@ -13,20 +13,19 @@ import (
 	"pawl/core/internal/sealed"
 )
 
-// ErrToken is returned for a permit or a message that nobody with this ledger made for this
-// study and purpose.
+// ErrToken is returned for a permit or a message that was not made with this ledger for this study
+// and purpose.
 var ErrToken = sealed.ErrToken
 
-// Courier carries permits and messages between processes that use one ledger, through
-// others that need not be trusted with what is in them: whoever reads along learns how
-// many messages there are and how long they are.
+// Courier carries permits and messages between processes that use one ledger, through third parties
+// that need not be trusted: these learn only the number of messages and their lengths.
 type Courier struct {
 	name   string
 	permit [32]byte
 	letter cipher.AEAD
 }
 
-// Courier returns that of the ledger. It reads the ledger's secret and writes nothing.
+// Courier returns the ledger's courier. It reads the ledger's secret and writes nothing.
 func (l *Ledger) Courier(ctx context.Context) (*Courier, error) {
 	secret, err := l.secret(ctx)
 	if err != nil {
@@ -45,17 +44,17 @@ func (l *Ledger) Courier(ctx context.Context) (*Courier, error) {
 	return c, err
 }
 
-// Name tells ledgers apart. It is public.
+// Name returns a public name that distinguishes ledgers.
 func (c *Courier) Name() string { return c.name }
 
-// Send takes event out of what the permit has left and returns a token for another process;
-// see sealed.Travel. The permit is closed.
+// Send takes event out of the permit's unused events and returns a token for another process; see
+// sealed.Travel. It closes the permit.
 func (c *Courier) Send(p *Permit, event dp.Event, study, trial string) ([]byte, error) {
 	return sealed.Travel(p, c.permit, event, study, trial)
 }
 
-// Receive makes the permit of a token; ErrToken for one that was sent for another study or
-// trial, or was altered.
+// Receive returns the permit of a token. A token that was sent for another study or trial, or was
+// altered, gives ErrToken.
 func (c *Courier) Receive(token []byte, study, trial string) (*Permit, error) {
 	return sealed.Arrive(token, c.permit, study, trial)
 }
@@ -64,8 +63,8 @@ func (c *Courier) Receive(token []byte, study, trial string) (*Permit, error) {
 // a failed training from one with a score.
 const grain = 256
 
-// Close encrypts a message (AES-256-GCM with a random nonce), padded so that its length tells
-// little. about is not encrypted, but must be the same when it is opened.
+// Close encrypts a message (AES-256-GCM with a random nonce), padded so that its length reveals
+// little. about is not encrypted, but must be the same when the message is opened.
 func (c *Courier) Close(message []byte, about string) ([]byte, error) {
 	padded := make([]byte, (len(message)+4+grain-1)/grain*grain)
 	binary.LittleEndian.PutUint32(padded, uint32(len(message)))
@@ -77,7 +76,7 @@ func (c *Courier) Close(message []byte, about string) ([]byte, error) {
 	return c.letter.Seal(nonce, nonce, padded, []byte(about)), nil
 }
 
-// Open decrypts what Close returned; ErrToken for everything else.
+// Open decrypts the output of Close; anything else gives ErrToken.
 func (c *Courier) Open(message []byte, about string) ([]byte, error) {
 	n := c.letter.NonceSize()
 	if len(message) < n {
@@ -90,8 +89,8 @@ func (c *Courier) Open(message []byte, about string) ([]byte, error) {
 	return padded[4 : 4+binary.LittleEndian.Uint32(padded)], nil
 }
 
-// Misplaced reports whether an error means that a permit does not fit what was done with it: that
-// is a fault of the place and no failed training.
+// Misplaced reports whether an error means that a permit does not fit its use: a fault of the
+// calling code and not a failed training run.
 func Misplaced(err error) bool {
 	return errors.Is(err, sealed.ErrToken) || errors.Is(err, sealed.ErrNotReserved) || errors.Is(err, sealed.ErrForeign) || errors.Is(err, sealed.ErrWrongDataset)
 }

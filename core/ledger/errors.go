@@ -7,32 +7,32 @@ import (
 	"strings"
 )
 
-// Errors of a request: what was asked cannot be done.
+// Errors of a request.
 var (
-	// ErrExhausted: the budget does not hold what was asked.
+	// ErrExhausted: the budget does not cover the request.
 	ErrExhausted = errors.New("privacy budget exhausted")
 	// ErrRefused is wrapped by every refusal by policy, ErrExhausted included.
 	ErrRefused = errors.New("refused by the ledger")
-	// ErrInvalid: the request itself makes no sense (a malformed amount, no event).
+	// ErrInvalid: the request is invalid in itself (a malformed amount, no event).
 	ErrInvalid = errors.New("invalid ledger request")
 	// ErrUnknownDataset: no record of that name.
 	ErrUnknownDataset = errors.New("data set is not in the ledger")
-	// ErrUnaccountable: no accountant knows what the event costs.
+	// ErrUnaccountable: the accountant cannot price the event.
 	ErrUnaccountable = errors.New("event cannot be accounted for")
 	// ErrOpened: rows may have been read, so the reservation stays charged.
 	ErrOpened = errors.New("rows were opened: the reservation stays charged")
 )
 
-// Errors of a log or of its store: nothing can be decided on it.
+// Errors of a log or of its store. Nothing can be decided on such a log.
 var (
 	// ErrBroken: the chain was cut, edited or reordered.
 	ErrBroken = errors.New("ledger chain is broken")
-	// ErrNewer: a newer version of pawl wrote something unknown here.
+	// ErrNewer: the log contains something unknown, written by a newer version of pawl.
 	ErrNewer = errors.New("ledger was written by a newer version of pawl")
-	// ErrStore: the store is locked, read-only, corrupt or not there.
+	// ErrStore: the store is locked, read-only, corrupt or missing.
 	ErrStore = errors.New("ledger store")
-	// ErrUnavailable: a store that may answer later: it is locked, full or not
-	// reached. It comes with ErrStore.
+	// ErrUnavailable: the store may answer later: it is locked, full or unreachable. It comes with
+	// ErrStore.
 	ErrUnavailable = errors.New("ledger store is not available now")
 )
 
@@ -41,7 +41,7 @@ type RefusedError struct {
 	Dataset string
 	Reason  string
 	Advice  string // what to type, or what to ask the steward for
-	// NoBudget says that nothing but a grant is missing.
+	// NoBudget reports that only a grant is missing.
 	NoBudget bool
 }
 
@@ -53,7 +53,7 @@ func (e *RefusedError) Hint() string { return e.Advice }
 // Unwrap makes errors.Is(err, ErrRefused) true.
 func (e *RefusedError) Unwrap() error { return ErrRefused }
 
-// NoBudget reports whether err refuses a request for want of a budget and nothing else.
+// NoBudget reports whether err refuses a request only because there is no budget.
 func NoBudget(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && refused.NoBudget
@@ -63,15 +63,15 @@ func NoBudget(err error) bool {
 // delta. Need is rounded up and Left down.
 type ExhaustedError struct {
 	Dataset    string
-	Analyst    string // whose share it is; "": the budget of all
+	Analyst    string // whose share it is; "" for the budget of all
 	Need, Left Number
 	Epsilon    Amount // the limit
 	Delta      Amount
-	// Suffices is a total epsilon with which the request would have been admitted, +Inf
-	// where none would do and 0 where none is known.
+	// Suffices is a total epsilon with which the request would have been admitted, +Inf if no total
+	// would suffice and 0 if none is known.
 	Suffices Number
-	// OfAll is, where a share refused, the total that the budget of all needs beside a share
-	// of Suffices; 0 where it is large enough.
+	// OfAll is, if a share refused the request, the total that the budget of all needs beside a share
+	// of Suffices; 0 if it is large enough.
 	OfAll Number
 	// alone: on its own the request has a cost at this delta.
 	alone bool

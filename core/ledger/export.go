@@ -23,21 +23,21 @@ type exportHeader struct {
 	Heads  map[string]Head `json:"heads"`
 }
 
-// Export describes what was written.
+// Export selects what to write.
 type Export struct {
 	Datasets []string
-	// WithSecret includes the ledger's secret key. Whoever has it can tell which
-	// scope a person's rows are in and guess small tables from their digests, so the
-	// file must be kept like the data.
+	// WithSecret includes the ledger's secret key. Anybody who has it can determine the scope of a
+	// person's rows and guess small tables from their digests, so the file must be protected like the
+	// data.
 	WithSecret bool
 }
 
 // Export writes the verified logs of data sets as JSON lines: a header, then each
 // record as it was hashed. It returns the heads of the logs.
 //
-// The secret key of the ledger decides which scope each unit is in. Without it
-// records can be checked and counted anywhere, but an account of scopes goes on only
-// in a ledger with the same secret.
+// The secret key of the ledger decides which scope each unit is in. Without it, records can be
+// checked and priced anywhere, but an account with scopes continues only in a ledger with the same
+// secret.
 func (l *Ledger) Export(ctx context.Context, w io.Writer, what Export) (map[string]Head, error) {
 	secret, err := l.secret(ctx)
 	if err != nil {

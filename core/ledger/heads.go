@@ -6,44 +6,42 @@ import (
 	"fmt"
 )
 
-// Heads is a second place, apart from the store, that remembers what this machine has
-// seen of the ledger at one address. What the store lost (it was deleted, replaced or
-// restored from an old copy) is still there. A Heads decides nothing.
+// Heads is a second place, apart from the store, that remembers what this machine has seen of the
+// ledger at one address. If the store was deleted, replaced or restored from an old copy, Heads
+// still remembers. It decides nothing.
 type Heads interface {
-	// Known returns the key id of the ledger that was last seen at the address, or "".
+	// Known returns the key id of the ledger last seen at the address, or "".
 	Known() (keyID string, err error)
-	// Read returns what was seen of the ledger of a key, wherever it stood; ok is false
-	// where nothing was.
+	// Read returns what was seen of the ledger with a key, at any address; ok is false if nothing was.
 	Read(keyID string) (seen Seen, ok bool, err error)
-	// Keep remembers durably that the ledger of a key stands at the address, and what
-	// was seen of it. A head never gives way to an older one, whoever calls at once.
+	// Keep stores durably that the ledger with a key is at the address, and what was seen of it. An
+	// older head never replaces a newer one, also with concurrent callers.
 	Keep(keyID string, seen Seen) error
-	// Replace is Keep by which heads may go back: somebody has reconciled them.
+	// Replace is Keep that also accepts older heads, after somebody has reconciled them.
 	Replace(keyID string, seen Seen) error
 }
 
-// Seen is what was seen of one ledger.
+// Seen is what a second place remembers of one ledger.
 type Seen struct {
-	// Codes: its heads have authentication codes, so that one that is missing was
-	// taken away.
+	// Codes reports that its heads have authentication codes, so a missing code was removed.
 	Codes bool
 	// Heads are the newest ones, by data set.
 	Heads map[string]Head
 }
 
-// Located is a Store at an address where something else may be put in its place while
-// it is open. A Ledger asks one before it decides.
+// Located is a Store at an address where it may be replaced while it is open. A Ledger checks it
+// before it decides.
 type Located interface {
-	// Same returns an error when the address no longer holds what was opened. It is
-	// cheap, and sees that a file was deleted or swapped, not that it was written over.
+	// Same returns an error if the address no longer holds what was opened. It is fast, and detects a
+	// file that was deleted or swapped, but not one that was overwritten.
 	Same(ctx context.Context) error
-	// Fresh opens what the address holds now, through the address and not through what
-	// is open already. It creates nothing.
+	// Fresh opens what the address holds now, through the address and not through the open store. It
+	// creates nothing.
 	Fresh(ctx context.Context) (Store, error)
 }
 
-// ErrContradicted: what stands at the ledger's address is not what this machine has seen
-// there. It comes with ErrRefused.
+// ErrContradicted: the ledger at the address differs from what this machine has seen there. It
+// comes with ErrRefused.
 var ErrContradicted = errors.New("the ledger differs from what this machine has seen")
 
 // faultError is a fault of a log or its store, with what to do about it.
@@ -77,8 +75,8 @@ func miscoded(dataset, what string) error {
 		"restore the newest backup; if an older version of pawl wrote to this ledger, record that: pawl ledger reconcile --reason WHY, and use one version"}
 }
 
-// Missing refuses to begin a new ledger at an address where another one stood. It is
-// asked where there is no ledger, before one is made; nil heads know nothing.
+// Missing returns an error if a new ledger is about to be made at an address where another ledger
+// was. Call it if there is no ledger, before one is made; nil heads give nil.
 func Missing(heads Heads) error {
 	if heads == nil {
 		return nil

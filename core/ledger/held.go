@@ -11,30 +11,30 @@ import (
 	"pawl/core/internal/sealed"
 )
 
-// Held is what is public about an entry, enough to book it once more in a ledger that
-// lost it. A release that is held back carries it in the clear.
+// Held is the public part of an entry, enough to charge it again in a ledger that lost it. A held
+// release contains it in plain text.
 type Held struct {
-	Ledger  string `json:"ledger"` // key id of the ledger that it was booked in
+	Ledger  string `json:"ledger"` // key id of the ledger that charged it
 	Dataset string `json:"dataset"`
 	Entry   string `json:"entry"`
 	By      string `json:"by"`
 	At      string `json:"at"` // UTC, RFC 3339
-	// Reservation is the body of the record, the event in it.
+	// Reservation is the body of the record, with the event.
 	Reservation json.RawMessage `json:"reservation"`
 	Unit        string          `json:"unit"`
 	RowsPerUnit int             `json:"rows_per_unit"`
 	Relation    dp.Relation     `json:"relation"`
 	Public      bool            `json:"public"`
-	// Epsilon and Delta are the budget in force, nil where none limited the data set. A
-	// new ledger takes it over, so that losing one grants nothing.
+	// Epsilon and Delta are the budget in force, nil if none limited the data set. A new ledger adopts
+	// it, so that losing a ledger grants nothing.
 	Epsilon     *Amount    `json:"budget_epsilon,omitempty"`
 	Delta       *Amount    `json:"budget_delta,omitempty"`
 	Filter      filterKind `json:"budget_filter,omitempty"`
 	SelfGranted bool       `json:"self_granted,omitempty"`
 }
 
-// Held returns the charge of an open permit of this ledger. It reads memory alone, so
-// that it can be answered when the store is gone.
+// Held returns the charge of an open permit of this ledger. It uses memory only, so it works even
+// if the store is gone.
 func (l *Ledger) Held(p *sealed.Permit) (Held, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,11 +58,11 @@ func (l *Ledger) Held(p *sealed.Permit) (Held, error) {
 // Reconciliation is the recorded reason for accepting a log that contradicts its stored head.
 type Reconciliation struct {
 	Act
-	// Entry is the one that was booked again, or confirmed; "" where none was.
+	// Entry is the entry that was charged again or committed, "" for none.
 	Entry string `json:"entry,omitempty"`
 	// Seen are the heads that are not in the log.
 	Seen []SeenHead `json:"seen"`
-	// Codes: the authentication code of the head was wrong or missing.
+	// Codes reports that the authentication code of the head was wrong or missing.
 	Codes bool `json:"codes,omitempty"`
 }
 
@@ -84,25 +84,25 @@ type reconcileBody struct {
 	Entry string `json:"entry,omitempty"`
 }
 
-// Reconcile asks to go on with the ledger that stands at the address now.
+// Reconcile is a request to accept the ledger that is at the address now.
 type Reconcile struct {
 	Reason string
 	Held   *Held // a release that was held back, or nil
 }
 
-// Reconciled describes what was charged.
+// Reconciled describes what Reconcile changed.
 type Reconciled struct {
-	Datasets []string `json:"datasets"` // those in whose logs it is written
-	// Booked: the held entry was not in the ledger, and is now. Committed: it was there
-	// and open.
+	Datasets []string `json:"datasets"` // the data sets in whose logs it is recorded
+	// Booked reports that the held entry was not in the ledger, and is now; Committed that it was
+	// there and not yet committed.
 	Booked    bool `json:"booked"`
 	Committed bool `json:"committed"`
 }
 
-// Reconcile accepts the ledger at the address: it writes the reason and the heads that
-// are missing into the log of each data set concerned, books a held entry that the ledger
-// lost, once however often it is asked, and tells the second place. Where nothing
-// contradicts it writes nothing. A log whose chain is broken stays refused.
+// Reconcile accepts the ledger at the address. It writes the reason and the missing heads into the
+// log of each data set concerned, charges a held entry that the ledger lost (once, however often it
+// is called), and updates the second place. If there is no contradiction it writes nothing. A log
+// whose chain is broken is still refused.
 func (l *Ledger) Reconcile(ctx context.Context, r Reconcile) (out Reconciled, err error) {
 	if err := checkReason("reconciling", r.Reason); err != nil {
 		return out, err

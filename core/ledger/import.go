@@ -24,27 +24,25 @@ type Imported struct {
 	Added int    `json:"added"` // records that were new here
 	Total int64  `json:"records"`
 	Head  Hash   `json:"head"`
-	// Mended: a record that this machine has seen, and that was gone, is here again.
+	// Mended reports that a record which this machine has seen, and which was gone, is back.
 	Mended bool `json:"mended,omitempty"`
-	// Missing is the number of the last record that this machine has seen where the log
-	// lacks it after the import too, else 0: nothing on the data set is admitted then.
+	// Missing is the number of the last record that this machine has seen if the log still lacks it
+	// after the import, otherwise 0. While it is missing, nothing on the data set is admitted.
 	Missing int64 `json:"missing,omitempty"`
 }
 
-// Import reads an export and books the records that are new, all or none. A log
-// whose chain does not hold, or a file that was cut short, is an error that wraps
-// ErrBroken. A data set that is here already must agree record for record, or it is
-// refused: two histories of one budget cannot be added up.
+// Import reads an export and adds the records that are new, all or none. A log whose chain does not
+// hold, or a truncated file, gives an error that wraps ErrBroken. An existing data set must agree
+// record for record, or it is refused: two histories of one budget cannot be merged.
 //
-// What this machine has seen and the ledger lacks may come back so. Where it does not, the
-// records are booked all the same, as the newest that somebody has, and the answer says
-// what is missing; it names data sets that are gone whole too, with no record added.
+// Records that this machine has seen and the ledger lacks may return in this way. If they do not,
+// the records of the export are added all the same, as the newest available, and the result states
+// what is missing; it also names data sets that are gone entirely, with no record added.
 //
-// Scopes are intervals of a hash that is keyed by the ledger's secret. An empty
-// ledger takes the secret of the export where that holds it; a log with scopes is
-// refused by a ledger with another secret, since there the same person would be in
-// another scope. Without scopes it is taken, but the digest of the registered file
-// is another one here, so that its next use asks for --updated.
+// Scopes are intervals of a hash that is keyed by the ledger's secret. An empty ledger takes the
+// secret of the export if that contains it. A ledger with another secret refuses a log with scopes,
+// since the same person would be in another scope there. It takes a log without scopes, but the
+// digest of the registered file differs here, so the next use needs --updated.
 func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 	header, logs, err := readExport(r)
 	if err != nil {
@@ -131,7 +129,7 @@ func (t *txn) againstSeen(out []Imported, id string) ([]Imported, error) {
 	return out, nil
 }
 
-// CheckExport reads an export and returns the result that Import would have.
+// CheckExport reads an export and returns the error that Import would return for its contents.
 func CheckExport(r io.Reader) error {
 	_, _, err := readExport(r)
 	return err
@@ -195,8 +193,8 @@ func (t *txn) merge(g *importedLog) (added int, err error) {
 	return len(g.records) - n, t.SetCode(g.name, code(secret, g.name, head))
 }
 
-// MayRestore refuses to begin a new ledger for an export where another one stood, unless
-// the export is of that one and holds its secret.
+// MayRestore returns an error if a new ledger is about to be made for an export at an address where
+// another ledger was, unless the export is of that ledger and contains its secret.
 func MayRestore(r io.Reader, heads Heads) error {
 	header, _, err := readExport(r)
 	if err != nil {

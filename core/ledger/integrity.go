@@ -262,10 +262,10 @@ func (s *state) holds(h Head) bool {
 	return h.Seq >= 1 && h.Seq <= int64(len(s.hashes)) && s.hashes[h.Seq-1] == h.Hash
 }
 
-// Confirm reads the ledger anew through its address and returns nil when it is still the
-// one that this process opened, its log continues what this process and this machine have
-// seen, and the entry of the permit is in it and charged. It is asked last before
-// anything that was computed under the permit leaves. Any error means that it may not.
+// Confirm reads the ledger again through its address and returns nil if it is still the one that
+// this process opened, its log continues what this process and this machine have seen, and the
+// entry of the permit is in it and charged. It is called last, before anything computed under the
+// permit is released. Any error means that nothing may be released.
 func (l *Ledger) Confirm(ctx context.Context, p *sealed.Permit) error {
 	if p == nil {
 		return invalid("no permit")
@@ -273,7 +273,7 @@ func (l *Ledger) Confirm(ctx context.Context, p *sealed.Permit) error {
 	return l.ConfirmEntry(ctx, p.Dataset(), p.ID())
 }
 
-// ConfirmEntry is Confirm for an entry that Book made.
+// ConfirmEntry is Confirm for an entry made by Book.
 func (l *Ledger) ConfirmEntry(ctx context.Context, dataset, id string) error {
 	if err := checkName(dataset); err != nil {
 		return err
@@ -314,8 +314,8 @@ func (l *Ledger) ConfirmEntry(ctx context.Context, dataset, id string) error {
 	})
 }
 
-// KeyID is a public name of the ledger's secret: equal in all copies of a ledger, and in
-// no other.
+// KeyID returns a public name of the ledger's secret, which is the same in all copies of a ledger
+// and different in every other ledger.
 func (l *Ledger) KeyID(ctx context.Context) (string, error) {
 	secret, err := l.secret(ctx)
 	if err != nil {
@@ -324,8 +324,8 @@ func (l *Ledger) KeyID(ctx context.Context) (string, error) {
 	return keyID(secret), nil
 }
 
-// Remembered lists the data sets that this machine has seen in the ledger, those that
-// are gone included.
+// Remembered lists the data sets that this machine has seen in the ledger, including those that are
+// gone.
 func (l *Ledger) Remembered(ctx context.Context) ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

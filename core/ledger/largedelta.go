@@ -2,10 +2,9 @@ package ledger
 
 import "fmt"
 
-// MaxDelta is the largest delta of a budget without an explicit request. A
-// mechanism may publish one unit in 1/delta whole and keep its (epsilon, delta): beyond
-// one in a hundred that is a release of rows and no protection of them. Delta should lie
-// below 1/units in any case, which the ledger cannot check.
+// MaxDelta is the largest delta of a budget without an explicit request. An (epsilon, delta)-DP
+// mechanism may publish one unit in 1/delta whole: above one in a hundred that is a release of rows
+// and not a protection. Delta should lie below 1/units in any case, which the ledger cannot check.
 const MaxDelta = "0.01"
 
 const allowLargeDelta = "--allow-large-delta"

@@ -19,23 +19,23 @@ import (
 	"pawl/core/internal/sealed"
 )
 
-// Options of New. The zero value names the operating system's user and clock.
+// Options are the options of New. The zero value takes the operating system's user and clock.
 type Options struct {
 	User  string
 	Clock func() time.Time
-	// Heads is the second place that remembers what this machine has seen of the
-	// ledger; nil: none, and a ledger that was replaced between runs is not noticed.
+	// Heads is the second place that remembers what this machine has seen of the ledger. Without one
+	// (nil) a ledger that was replaced between runs is not detected.
 	Heads Heads
-	// Warn is told, in one line and once, when the second place has nothing to compare
-	// with or cannot be used; nil: nobody is.
+	// Warn, if not nil, receives one line, once, if the second place has nothing to compare with or
+	// cannot be used.
 	Warn func(string)
-	// Total is the epsilon that the first use of a sensitive data set grants to itself, a
-	// decimal; "": what that job asks for. Where a budget stands it must be that one's.
+	// Total is the epsilon that the first use of a sensitive data set grants to itself, a decimal; ""
+	// means what that job requests. If a budget exists, Total must equal it.
 	Total string
 }
 
-// Ledger decides on a Store. It is safe for concurrent use, and any number of
-// Ledgers, in one process or many, may share a store.
+// Ledger decides on requests and records them in a Store. It is safe for concurrent use, and any
+// number of Ledgers, in one process or many, may share a store.
 type Ledger struct {
 	store      Store
 	accountant Accountant
@@ -51,7 +51,7 @@ type Ledger struct {
 	self   self
 }
 
-// New returns the ledger kept in store. Closing the store is the caller's.
+// New returns the ledger in store. The caller closes the store.
 func New(store Store, accountant Accountant, o Options) *Ledger {
 	if o.User == "" {
 		o.User = "unknown"
@@ -68,8 +68,8 @@ func New(store Store, accountant Accountant, o Options) *Ledger {
 		states: map[string]*state{}, issued: map[*sealed.Permit]bool{}}
 }
 
-// As is the same ledger for another user, who has been identified by the caller: what it books is
-// booked under that name.
+// As returns the same ledger for another user, whom the caller has identified: its records carry
+// that name.
 func (l *Ledger) As(user string) *Ledger {
 	return New(l.store, l.accountant, Options{User: user, Clock: l.clock, Heads: l.heads, Warn: l.warn, Total: l.total})
 }
@@ -79,9 +79,9 @@ func (l *Ledger) Commit(ctx context.Context, p *sealed.Permit) error {
 	return l.settle(ctx, p, KindCommit)
 }
 
-// Cancel gives a reservation back. It is possible only while no rows were opened
-// under it and no second permit for it was handed out; else it returns ErrOpened
-// and the charge stays. The permit is closed either way.
+// Cancel cancels a reservation. This is possible only if no rows were opened under it and no second
+// permit was issued for it; otherwise Cancel returns ErrOpened and the charge stays. It closes the
+// permit in either case.
 func (l *Ledger) Cancel(ctx context.Context, p *sealed.Permit) error {
 	return l.settle(ctx, p, KindCancel)
 }
@@ -112,8 +112,8 @@ func (l *Ledger) settle(ctx context.Context, p *sealed.Permit, kind Kind) error 
 	})
 }
 
-// Digest reads a file's bytes to their keyed digest. The key is the ledger's, so
-// the digest of a small table cannot be guessed by those who see it.
+// Digest returns the keyed digest of a file's bytes. Only the ledger has the key, so nobody who
+// sees the digest of a small table can guess the table.
 func (l *Ledger) Digest(ctx context.Context, r io.Reader) ([]byte, error) {
 	secret, err := l.secret(ctx)
 	if err != nil {
@@ -127,9 +127,9 @@ func (l *Ledger) Digest(ctx context.Context, r io.Reader) ([]byte, error) {
 	return m.Sum(nil), nil
 }
 
-// Key returns the right to seal the rows of a data set, with the key of its unit hash:
-// the same for ever, and there before the first reservation, since rows are hashed
-// while they are sealed.
+// Key returns the right to seal the rows of a data set, with the key of its unit hash. The key
+// never changes, and exists before the first reservation, since rows are hashed while they are
+// sealed.
 func (l *Ledger) Key(ctx context.Context, dataset string) (*sealed.Key, error) {
 	if err := checkName(dataset); err != nil {
 		return nil, err

@@ -2,8 +2,8 @@ package ledger
 
 import "pawl/core/internal/sealed"
 
-// Permit is the right to run what one reservation paid for. It is opaque outside
-// core: mechanisms take it, nobody else can use it.
+// Permit is the right to run what one reservation paid for. It is opaque outside core: only
+// mechanisms can use it.
 type Permit = sealed.Permit
 
 // PerUser reports whether the ledger belongs to one person, who may grant the

@@ -10,19 +10,19 @@ import (
 	"pawl/core/internal/sealed"
 )
 
-// Match is a sensitive data set that a print is like.
+// Match is a sensitive data set that a print resembles.
 type Match struct {
 	Dataset  string
 	Likeness identity.Likeness // Similar or Equal
-	// Accepted says that a record of either data set says that they are different ones.
+	// Accepted reports that a record of either data set declares that they differ.
 	Accepted bool
 }
 
-// Difference is somebody's word that data which resemble a sensitive data set are of other units.
+// Difference is a declaration that data which resemble a sensitive data set hold other units.
 type Difference struct {
 	Other  string `json:"other"`
 	Reason string `json:"reason"`
-	// Of says what resembles it where that is not the data set itself: "test" for a file of test rows.
+	// Of names what resembles Other if it is not the data set itself: "test" for a file of test rows.
 	Of string `json:"of,omitempty"`
 	By string `json:"by"`
 	At string `json:"at"`
@@ -37,7 +37,7 @@ func about(other string) func(Difference) bool {
 	return func(d Difference) bool { return d.Other == other && d.Of == "" }
 }
 
-// PrintKey returns the key of prints, derived from the ledger's secret. It is never to be printed.
+// PrintKey returns the key of prints, derived from the ledger's secret. It must stay secret.
 func (l *Ledger) PrintKey(ctx context.Context) ([32]byte, error) {
 	secret, err := l.secret(ctx)
 	if err != nil {
@@ -46,8 +46,8 @@ func (l *Ledger) PrintKey(ctx context.Context) ([32]byte, error) {
 	return derive(secret, "pawl print key", ""), nil
 }
 
-// Keep keeps prints of a data set beside the chain, as Reserve does with those of its Request. Prints are never
-// exported. Of a data set that is public none are kept.
+// Keep stores prints of a data set beside the chain, as Reserve does with the prints of its Request. Prints are
+// never exported, and none are stored for a public data set.
 func (l *Ledger) Keep(ctx context.Context, dataset string, prints ...*identity.Print) error {
 	return l.update(ctx, dataset, func(t *txn, s *state) error {
 		if !s.known() {
@@ -57,8 +57,8 @@ func (l *Ledger) Keep(ctx context.Context, dataset string, prints ...*identity.P
 	})
 }
 
-// Recognise returns the sensitive data sets other than name whose kept prints the found ones are like, sorted. name
-// may be empty or unknown to the ledger. It books nothing.
+// Recognise returns, sorted, the sensitive data sets other than name whose stored prints resemble the found ones.
+// name may be empty or unknown to the ledger. It records nothing.
 func (l *Ledger) Recognise(ctx context.Context, name string, found ...*identity.Print) (matches []Match, err error) {
 	err = l.read(ctx, func(t *txn) (err error) {
 		s := newState(name)
@@ -145,7 +145,7 @@ func (t *txn) checkPrints(s *state, q Request) error {
 	return nil
 }
 
-// RefuseMatch is the refusal of data under a name that does not own them.
+// RefuseMatch returns the refusal of data under a name that does not own them.
 func RefuseMatch(name string, m Match) error {
 	if m.Likeness == identity.Equal {
 		return &RefusedError{Dataset: name, Reason: fmt.Sprintf("its rows are those of the sensitive data set %q, in whatever format and order", m.Dataset),

@@ -9,8 +9,8 @@ import (
 	"pawl/core/dp"
 )
 
-// Version is the version of the record format written here. A record of another
-// version fails closed with ErrNewer.
+// Version is the version of the record format that this package writes. A record of another version
+// gives ErrNewer.
 const Version = 1
 
 // Kind is what a record does.
@@ -20,22 +20,22 @@ type Kind string
 const (
 	KindCreate        Kind = "create"         // a steward registers a data set with its budget
 	KindRegister      Kind = "register"       // the first use binds unit, relation, publicness and digest
-	KindSelfGrant     Kind = "self_grant"     // first use without a grant fixes the budget at what was asked
+	KindSelfGrant     Kind = "self_grant"     // the first use without a grant fixes the budget at what it requested
 	KindGrant         Kind = "grant"          // a steward raises the budget
-	KindUpdateDigest  Kind = "update_digest"  // the file's bytes changed and the user said so
+	KindUpdateDigest  Kind = "update_digest"  // the file's bytes changed and the user confirmed it
 	KindReserve       Kind = "reserve"        // an event is charged
 	KindReplay        Kind = "replay"         // a permit for an already charged computation
 	KindCommit        Kind = "commit"         // the reservation's output was produced
 	KindCancel        Kind = "cancel"         // the reservation's rows were never opened
-	KindDeclarePublic Kind = "declare_public" // a steward says that the data set is not sensitive
+	KindDeclarePublic Kind = "declare_public" // a steward declares that the data set is not sensitive
 	KindShare         Kind = "share"          // a steward caps what one analyst may use of the budget
 	KindFreeze        Kind = "freeze"         // every reservation is refused from here on
-	KindUnfreeze      Kind = "unfreeze"       // and is no longer
+	KindUnfreeze      Kind = "unfreeze"       // reservations are decided again
 	KindApprove       Kind = "approve"        // somebody agrees to the release of an entry's output
-	KindBook          Kind = "book"           // a run outside of pawl is charged and committed
-	KindReconcile     Kind = "reconcile"      // a log that contradicts what was seen of it goes on; an entry that it lost is booked again
+	KindBook          Kind = "book"           // a run made outside pawl is charged and committed
+	KindReconcile     Kind = "reconcile"      // a log that contradicts what was seen of it is accepted; an entry that it lost is charged again
 	KindClearSeeded   Kind = "clear_seeded"   // a steward answers for the outputs of seeded runs
-	KindDifferent     Kind = "different"      // what resembles a sensitive data set is said to be of other units
+	KindDifferent     Kind = "different"      // data that resemble a sensitive data set are declared to hold other units
 )
 
 // Record is one entry of a data set's log.

@@ -6,7 +6,7 @@ import (
 	"pawl/core/dp"
 )
 
-// Period is how often a budget renews. Periods are those of the calendar, in UTC.
+// Period is how often a budget renews. Periods are calendar periods in UTC.
 type Period string
 
 // The periods. A week begins on Monday.
@@ -27,7 +27,7 @@ func ParsePeriod(s string) (Period, error) {
 	return Once, invalid("%.70q is not a period: use week, month, quarter or year", s)
 }
 
-// Begin is the first instant of the period in which t lies.
+// Begin returns the first instant of the period that contains t.
 func (p Period) Begin(t time.Time) time.Time {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -46,7 +46,7 @@ func (p Period) Begin(t time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// Next is the first instant of the period after the one in which t lies.
+// Next returns the first instant of the period after the one that contains t.
 func (p Period) Next(t time.Time) time.Time {
 	switch began := p.Begin(t); p {
 	case Week:

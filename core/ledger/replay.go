@@ -8,17 +8,16 @@ import (
 	"pawl/core/entropy"
 )
 
-// Replay names a computation that may be run again, such as a training with a
-// checkpoint. The ledger derives its noise, and the name by which it knows it, from the
-// Secret and from everything that fixes the computation: data set, event, bytes, terms
-// of the unit, and Of. A second reservation that agrees in all of them costs nothing and
-// gets the same streams; one that differs in any is another computation, is charged, and
-// has unrelated noise.
+// Replay names a computation that may be repeated, such as a training run with a checkpoint. The
+// ledger derives its noise and its name from the Secret and from everything that determines the
+// computation: data set, event, bytes, terms of the unit, and Of. A second reservation that agrees
+// in all of them costs nothing and gets the same streams; one that differs in any is another
+// computation, which is charged and has unrelated noise.
 type Replay struct {
 	Secret entropy.Secret
-	// Of holds what the output depends on beside the event and the data: all settings, the
-	// kernel, the version of the software. Two computations of equal Of that are not the
-	// same would share their noise, and their difference would show what it hid.
+	// Of holds everything on which the output depends besides the event and the data: all settings,
+	// the kernel, the version of the software. Two different computations with equal Of would share
+	// their noise, and their difference would reveal what it hides.
 	Of []byte
 }
 

@@ -16,14 +16,14 @@ import (
 // MaxSelfGrant is the largest epsilon that a first user may grant to himself.
 const MaxSelfGrant = "10"
 
-// UsualDelta is the delta of a total (Options.Total) that is granted by a job without a delta.
+// UsualDelta is the delta of a total (Options.Total) that a job without a delta grants.
 const UsualDelta = "1e-6"
 
 // Request is a request for one reservation. Everything in it is public.
 type Request struct {
 	Dataset string
-	// Plan names the quote of which the reservation is the whole: all events of a
-	// plan that is to be judged by its smallest bound belong into one Event.
+	// Plan names the plan that the reservation covers as a whole: all events of a plan belong into one
+	// Event, so that its smallest bound counts.
 	Plan  string
 	Event dp.Event
 	// Stages are the names of the plan's stages, for display.
@@ -31,40 +31,39 @@ type Request struct {
 	Relation    dp.Relation
 	Unit        string
 	RowsPerUnit int
-	// UnitColumn names the column that tells units apart; empty where each row is
-	// one. It is fixed at the first use: the word "patient" alone does not say
-	// whether a patient's rows were found.
+	// UnitColumn names the column that identifies units; empty if each row is a unit. It is fixed at
+	// the first use: the word "patient" alone does not show whether a patient's rows were found.
 	UnitColumn string
-	// Epsilon and Delta are what the user asked for. They become the budget when
-	// the data set has none and the store is per-user.
+	// Epsilon and Delta are what the user requested. They become the budget if the data set has none
+	// and the store is per-user.
 	Epsilon, Delta string
-	// Public is the flag of the schema or of a built-in data set. It counts only
-	// when the data set is new to the ledger.
+	// Public is the flag of the schema or of a built-in data set. It counts only if the data set is
+	// new to the ledger.
 	Public bool
-	// Rows are those that the permit opens. The scopes of Event belong to their
-	// assignment. Nil where no row is opened, as in tests of a ledger; the scopes then
-	// belong to nothing else.
+	// Rows are the rows that the permit opens. The scopes of Event belong to their assignment. Rows is
+	// nil if no row is opened, as in tests of a ledger; the scopes then belong to an assignment of
+	// their own.
 	Rows *sealed.Rows
 	// Digest is the keyed digest of the file's bytes (Ledger.Digest).
 	Digest []byte
-	// Updated says that the file's bytes were changed on purpose.
+	// Updated confirms that the file's bytes were changed on purpose.
 	Updated bool
-	// Prints are those of the data, under PrintKey, beside those that Rows bring (intake.Builder.Print): of the
-	// table, and of vectors behind its keys. They are kept apart from the chain once the request is booked. Without
-	// any, bytes alone are recognised.
+	// Prints are prints of the data under PrintKey, in addition to those that Rows bring (intake.Builder.Print): of
+	// the table, and of vectors behind its keys. They are stored apart from the chain once the request is charged.
+	// Without any, only equal bytes are recognised.
 	Prints []*identity.Print
-	// Different says which of the data sets that the data resemble they are not of.
+	// Different lists data sets that the data resemble and whose units they are declared not to hold.
 	Different []Difference
-	// Seed makes a simulation: all noise under the permit follows from it, and the
-	// entry is booked as not private. A second reservation with the seed and Plan of a
-	// charged one, with equal event and bytes, costs nothing again.
+	// Seed makes a simulation: all noise under the permit follows from it, and the entry is recorded
+	// as not private. A second reservation with the seed and Plan of a charged one, and with equal
+	// event and bytes, costs nothing.
 	Seed *uint64
-	// Replay is for a computation that may be run again at no cost, because it gives the
-	// same output. With neither Seed nor Replay the noise is fresh.
+	// Replay is for a computation that may be repeated at no cost, because it gives the same output.
+	// With neither Seed nor Replay the noise is fresh.
 	Replay *Replay
 }
 
-// Receipt describes what was charged.
+// Receipt describes a charge.
 type Receipt struct {
 	ID         string
 	Dataset    string
@@ -75,17 +74,16 @@ type Receipt struct {
 	SelfGrant  bool   // this reservation granted it
 	Replayed   bool   // nothing was charged
 	NotPrivate bool   // the noise is seeded
-	Epsilon    Amount // the budget's, or what was asked when not Limited
+	Epsilon    Amount // the budget's, or the requested one if not Limited
 	Delta      Amount
-	Head       Hash // of the chain, after the booking
-	// Different is what was said of this data set, and of the test rows of this request.
+	Head       Hash // of the chain, after the charge
+	// Different lists the declarations about this data set, and about the test rows of this request.
 	Different []Difference
 }
 
-// Reserve decides on a request and books it, within one durable transaction, and
-// returns the permit that opens the rows. A refusal wraps ErrRefused (one by the
-// budget ErrExhausted too), says how to go on by a Hint method, and books
-// nothing.
+// Reserve decides on a request and charges it, within one durable transaction, and returns the
+// permit that opens the rows. A refusal wraps ErrRefused (a refusal by the budget also
+// ErrExhausted), has a Hint method that returns how to continue, and charges nothing.
 func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receipt, error) {
 	return l.reserve(ctx, q, nil)
 }
@@ -194,7 +192,7 @@ func (q *Request) check() (a askedBudget, event json.RawMessage, err error) {
 	case q.Event == nil:
 		return a, nil, invalid("no event")
 	case !q.Relation.Valid():
-		return a, nil, invalid("%v is not a neighboring relation", q.Relation)
+		return a, nil, invalid("%v is not a neighbouring relation", q.Relation)
 	case q.Unit == "":
 		return a, nil, invalid("the unit of privacy is not named")
 	case q.RowsPerUnit < 1:
@@ -317,8 +315,8 @@ func (t *txn) holder(name string, digest Hash) (holder string, err error) {
 	return holder, err
 }
 
-// SensitiveUnder returns the name of the sensitive data set that has, or once had,
-// bytes of this digest (Ledger.Digest), or "". Such bytes are nobody's public file.
+// SensitiveUnder returns the name of the sensitive data set that has, or once had, bytes with this
+// digest (Ledger.Digest), or "". Such bytes cannot be a public file.
 func (l *Ledger) SensitiveUnder(ctx context.Context, digest []byte) (holder string, err error) {
 	if len(digest) != len(Hash{}) {
 		return "", nil

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// SeededRun is a charged entry whose noise came from a seed. Whoever knows or guesses
-// the seed can subtract the noise, so that no epsilon bounds what its outputs give away.
+// SeededRun is a charged entry whose noise came from a seed. Anybody who knows or guesses the seed
+// can subtract the noise, so no epsilon bounds what its outputs reveal.
 type SeededRun struct {
 	Entry string `json:"entry"`
 	At    string `json:"at"`
 	By    string `json:"by"`
 }
 
-// Clearing is who answered for the outputs of seeded runs, when and why.
+// Clearing records who answered for the outputs of seeded runs, when and why.
 type Clearing struct {
 	Act
 	Entries []string `json:"entries"`
-	// Own says that one of the runs was the clearer's own.
+	// Own reports that the user cleared a run of his own.
 	Own bool `json:"by_who_ran_it"`
 }
 
@@ -62,9 +62,9 @@ func (s *state) clearSeeded(r *Record, b reasonBody) error {
 	return nil
 }
 
-// ClearSeeded takes the mark of seeded runs off a data set: the caller answers for it
-// that their outputs never left, or were destroyed. Their charges stay. On a team's
-// ledger nobody clears his own runs. A refusal wraps ErrRefused.
+// ClearSeeded removes the mark of seeded runs from a data set. The user answers for it that nobody
+// received their outputs, or that these were destroyed. Their charges stay. On a team's ledger
+// nobody clears his own runs. A refusal wraps ErrRefused.
 func (l *Ledger) ClearSeeded(ctx context.Context, dataset, reason string) error {
 	return l.act(ctx, dataset, "clearing seeded runs", reason, func(t *txn, s *state) error {
 		marks := s.marking()

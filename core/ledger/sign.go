@@ -53,9 +53,9 @@ func (l *Ledger) PublicKey(ctx context.Context) (PublicKey, error) {
 	return PublicKey(signer(secret).Public().(ed25519.PublicKey)), nil
 }
 
-// Signature is a ledger's word on released files: it holds Record in the log of its data set,
-// which is the charge that paid for files of these digests, under this unit and relation. The
-// record's hash covers all records before it, so this is a signed head of the log as well.
+// Signature is a ledger's signature on released files. It states that Record, in the log of its
+// data set, is the charge that paid for files with these digests, under this unit and relation. The
+// record's hash covers all earlier records, so this is a signed head of the log as well.
 type Signature struct {
 	Version   int             `json:"pawl_signature"`
 	Ledger    string          `json:"ledger"` // public name of the secret (Ledger.KeyID)
@@ -91,7 +91,7 @@ func (s *Signature) message() []byte {
 	return buf
 }
 
-// Sign signs files that an entry paid for, which must be committed. Confirm comes first.
+// Sign signs the files that a committed entry paid for. Call Confirm first.
 func (l *Ledger) Sign(ctx context.Context, dataset, id string, files map[string]Hash) (*Signature, error) {
 	out := &Signature{Version: signatureVersion, Files: files}
 	var secret []byte
@@ -124,7 +124,7 @@ func (l *Ledger) Sign(ctx context.Context, dataset, id string, files map[string]
 	return out, nil
 }
 
-// ReadSignature reads one as it is written, as JSON. Nothing is checked yet.
+// ReadSignature reads a signature from JSON. It checks nothing.
 func ReadSignature(text []byte) (*Signature, error) {
 	var probe struct {
 		Version int `json:"pawl_signature"`
@@ -144,7 +144,7 @@ func ReadSignature(text []byte) (*Signature, error) {
 }
 
 // Check verifies the signature under the key that it names, and that the record has the hash that was signed.
-// Whose the key is, it cannot tell.
+// It cannot tell who owns the key.
 func (s *Signature) Check() error {
 	switch {
 	case len(s.Key) != ed25519.PublicKeySize || !ed25519.Verify(ed25519.PublicKey(s.Key), s.message(), s.Signature):
@@ -157,8 +157,9 @@ func (s *Signature) Check() error {
 	return nil
 }
 
-// Charge is what the signed record booked, and the most rows of a unit. Of the entry it fills the
-// fields ID, Stages, which are in the order of their events, and NotPrivate.
+// Charge returns the entry and the event of the signed record, and the largest number of rows per
+// unit. It fills only these fields of the entry: ID, Stages (in the order of their events) and
+// NotPrivate.
 func (s *Signature) Charge() (booked Entry, event dp.Event, rows int, err error) {
 	r, state := &s.Record.Record, newState(s.Record.Dataset)
 	if slices.Contains([]Kind{KindReserve, KindBook, KindReconcile}, r.Kind) {

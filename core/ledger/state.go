@@ -11,22 +11,22 @@ import (
 // EntryState is the state of a reservation.
 type EntryState string
 
-// A reservation is charged while reserved and once committed.
+// A reservation is charged while it is reserved and once it is committed.
 const (
 	Reserved  EntryState = "reserved"
 	Committed EntryState = "committed"
 	Cancelled EntryState = "cancelled"
 )
 
-// Grant is who granted the budget in force, and when.
+// Grant records who granted the current budget, and when.
 type Grant struct {
 	By     string `json:"by"`
 	At     string `json:"at"`
-	Self   bool   `json:"self"` // granted to himself by the first user
+	Self   bool   `json:"self"` // granted by the first user to himself
 	Reason string `json:"reason"`
 }
 
-// Act is what a person did on purpose: who, when and why.
+// Act records who did something, when and why.
 type Act struct {
 	By     string `json:"by"`
 	At     string `json:"at"`
@@ -39,7 +39,7 @@ type entry struct {
 	event     dp.Event
 	state     EntryState
 	at, by    string
-	when      time.Time // at, but never before the entry before: says to which period it belongs
+	when      time.Time // at, but never before the entry before: determines the period it belongs to
 	digest    Hash      // the bytes it was booked for
 	replayed  bool      // another permit for it was handed out
 	foreign   *Foreign  // nil: pawl ran it

@@ -8,8 +8,8 @@ import (
 	"pawl/core/dp"
 )
 
-// Budget is what a steward declares with Create. Unit and RowsPerUnit may be left
-// empty: the first use then fixes them. Public is for built-in benchmarks.
+// Budget is what a steward declares with Create. Unit and RowsPerUnit may be empty; the first use
+// then fixes them. Public is for built-in benchmarks.
 type Budget struct {
 	Dataset     string
 	Epsilon     string // > 0
@@ -24,15 +24,15 @@ type Budget struct {
 	Per Period
 }
 
-// Create registers a data set with its budget. A data set that was used without
-// one (a public one) gets its limit now; one that has a budget is refused.
+// Create registers a data set with its budget. A public data set that was used without a budget
+// gets its limit now; a data set that has a budget is refused.
 func (l *Ledger) Create(ctx context.Context, b Budget) error {
 	epsilon, delta, err := parseBudget(b.Epsilon, b.Delta)
 	if err != nil {
 		return err
 	}
 	if !b.Relation.Valid() {
-		return invalid("%v is not a neighboring relation", b.Relation)
+		return invalid("%v is not a neighbouring relation", b.Relation)
 	}
 	if b.RowsPerUnit < 0 {
 		return invalid("rows per unit must be at least 1")
@@ -60,19 +60,18 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 	})
 }
 
-// Grant raises a budget; "" keeps the old delta. The whole log is read again
-// under the larger cap. A budget is never lowered: what was promised to the
-// people in the data is lowered by not spending it.
+// Grant raises a budget; "" keeps the old delta. The whole log is priced again under the larger
+// cap. A budget is never lowered: to lose less privacy, do not spend it.
 //
-// The kind of filter stays what it was where that admitted something at a delta: either has
-// all of delta, and one beside the other would need the same delta again (core/README.md,
-// Filters). Pure sums are a door without delta.
+// The kind of filter stays if it admitted something at a delta above 0: each kind uses all of
+// delta, and both together would need delta twice (core/README.md, Filters). Pure sums are a door
+// without delta.
 func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason string) error {
 	return l.Renew(ctx, dataset, epsilon, delta, reason, Once)
 }
 
-// Renew is Grant for a budget that renews from here on: entries that stand count in the
-// period in which they were booked. Once keeps what is; a period is never changed.
+// Renew is Grant for a budget that renews from now on: existing entries count in the period in
+// which they were charged. Once leaves the period as it is; an existing period cannot be changed.
 func (l *Ledger) Renew(ctx context.Context, dataset, epsilon, delta, reason string, per Period) error {
 	if per != Once {
 		if _, err := ParsePeriod(string(per)); err != nil {
@@ -113,7 +112,7 @@ func (l *Ledger) Renew(ctx context.Context, dataset, epsilon, delta, reason stri
 	})
 }
 
-// DeclarePublic is the only way by which a sensitive data set becomes public.
+// DeclarePublic makes a sensitive data set public. There is no other way.
 func (l *Ledger) DeclarePublic(ctx context.Context, dataset, reason string) error {
 	return l.act(ctx, dataset, "declaring a data set public", reason, func(t *txn, s *state) error {
 		return t.append(s, KindDeclarePublic, reasonBody{Reason: reason})
@@ -129,9 +128,9 @@ type Share struct {
 	Reason  string
 }
 
-// GrantShare caps what one analyst may reserve, within the budget of the data set.
-// Once one share is granted, users without a share are refused. A share may be lowered:
-// it divides a budget and promises nothing to the people in the data.
+// GrantShare caps what one analyst may reserve, within the budget of the data set. Once one share
+// is granted, users without a share are refused. A share may be lowered, since it divides a budget
+// and promises nothing to the people in the data.
 func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
 	if err := checkUser(g.Analyst); err != nil {
 		return err
@@ -160,8 +159,8 @@ func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
 	})
 }
 
-// Freeze refuses every reservation on a data set until Unfreeze. What is reserved
-// already can still be committed or cancelled.
+// Freeze refuses every reservation on a data set until Unfreeze. Existing reservations can still be
+// committed or cancelled.
 func (l *Ledger) Freeze(ctx context.Context, dataset, reason string) error {
 	return l.setFrozen(ctx, dataset, reason, KindFreeze)
 }
@@ -188,8 +187,8 @@ func (s *state) refuseFrozen() error {
 		Advice: fmt.Sprintf("its steward can unfreeze it: pawl ledger unfreeze %s --reason WHY", quote(s.name))}
 }
 
-// Approve books that somebody agrees to the release of what a committed entry
-// produced. On a team's ledger nobody approves his own.
+// Approve records that the user agrees to the release of what a committed entry produced. On a
+// team's ledger nobody approves his own entries.
 func (l *Ledger) Approve(ctx context.Context, dataset, id, reason string) error {
 	return l.act(ctx, dataset, "an approval", reason, func(t *txn, s *state) error {
 		e := s.byID[id]

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// User names who books by this Ledger, as the operating system does.
+// User returns the user of this Ledger, by the name of the operating system.
 func (l *Ledger) User() string { return l.user }
 
-// FirstTotal is the epsilon that the first use of a sensitive data set grants to itself, "" where
-// that is what the job costs.
+// FirstTotal returns the epsilon that the first use of a sensitive data set grants to itself, "" if
+// that is the cost of the job.
 func (l *Ledger) FirstTotal() string { return l.total }
 
-// Limit returns the budget in force; limited is false where there is none.
+// Limit returns the budget in force; limited is false if there is none.
 func (l *Ledger) Limit(ctx context.Context, dataset string) (epsilon, delta Amount, limited bool, err error) {
 	err = l.view(ctx, dataset, func(s *state) error {
 		if limited = s.limited(); limited {
@@ -42,8 +42,8 @@ func (l *Ledger) Names(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// Tips returns the ends of all logs, by data set, as they stand at one moment. It verifies nothing:
-// a log whose end is the one that a View named is the log of that View.
+// Tips returns the heads of all logs, by data set, at one moment. It verifies nothing: if the head
+// of a log is the one in a View, the log is that of the View.
 func (l *Ledger) Tips(ctx context.Context) (tips map[string]Head, err error) {
 	err = l.read(ctx, func(t *txn) error {
 		names, err := t.Names()
@@ -58,26 +58,26 @@ func (l *Ledger) Tips(ctx context.Context) (tips map[string]Head, err error) {
 	return tips, err
 }
 
-// Checked is what Check found.
+// Checked is the result of Check.
 type Checked struct {
 	Name    string
 	Records int
 	Head    Hash
 	Coded   bool // the head has an authentication code
 	Heads   bool // there is a second place
-	Seen    Head // what that held of the log before; zero where it held nothing
+	Seen    Head // the head that it held before the check, zero for none
 }
 
-// Verify reads the whole log of a data set again and returns ErrBroken when it
-// was cut, edited or reordered, and ErrNewer when it holds what this version does
-// not know. Each of the heads, as printed in earlier reports, must be a hash of
-// the chain: that convicts a log that was replaced as a whole.
+// Verify reads the whole log of a data set again and returns ErrBroken if it was cut, edited or
+// reordered, and ErrNewer if it contains something that this version does not know. Each of the
+// heads, as printed in earlier reports, must be a hash of the chain: this reveals a log that was
+// replaced as a whole.
 func (l *Ledger) Verify(ctx context.Context, dataset string, heads ...string) error {
 	_, err := l.Check(ctx, dataset, heads...)
 	return err
 }
 
-// Check is Verify, and returns what was checked.
+// Check does what Verify does, and returns what was checked.
 func (l *Ledger) Check(ctx context.Context, dataset string, heads ...string) (c Checked, err error) {
 	err = l.verified(ctx, dataset, func(t *txn, s *state) error {
 		for _, want := range heads {

@@ -12,8 +12,8 @@ import (
 	"pawl/core/dp"
 )
 
-// View is the account of a data set as it stood at one moment: a copy, to read and to ask what would be decided. What
-// is added to it is booked nowhere. core/ledger/figures makes statements and forecasts of it.
+// View is a copy of the account of a data set at one moment, for reading and for asking what would be decided. Events
+// added to it are charged nowhere. core/ledger/figures makes statements and forecasts from it.
 type View struct {
 	Name        string
 	Public      bool
@@ -21,7 +21,7 @@ type View struct {
 	RowsPerUnit int
 	Relation    dp.Relation // 0 while nobody has declared it
 	Created     string
-	Granted     *Grant // nil where no budget limits the data set
+	Granted     *Grant // nil if no budget limits the data set
 	Per         Period // how often the budget renews
 	Now         time.Time
 	Frozen      *Act // nil unless every reservation is refused
@@ -35,15 +35,15 @@ type View struct {
 	s           *state
 }
 
-// Entry is one reservation, as it was booked.
+// Entry is one reservation, as recorded.
 type Entry struct {
 	ID, Plan, At, By string
 	State            EntryState
-	When             time.Time // says to which period it belongs
+	When             time.Time // determines the period it belongs to
 	Stages           []string
 	Event            json.RawMessage
-	Charged          Assigned // the event, with the assignment by which its scopes add up
-	Delta            Amount   // that was asked for
+	Charged          Assigned // the event, with the assignment of its scopes
+	Delta            Amount   // as requested
 	NotPrivate       bool
 	Assignment       string // as it was booked
 	Foreign          *Foreign
@@ -51,7 +51,8 @@ type Entry struct {
 	Approvals        []Act
 }
 
-// Purse is a limit of a View, that of the budget or of an analyst's share, and what counts for it.
+// Purse is a limit of a View, that of the budget or of an analyst's share, with the events charged
+// to it.
 type Purse struct {
 	Act                   // who granted a share
 	User           string // whose share it is; "": the budget
@@ -61,7 +62,7 @@ type Purse struct {
 	p              *purse
 }
 
-// View returns the account of a data set as it stands.
+// View returns the current account of a data set.
 func (l *Ledger) View(ctx context.Context, dataset string) (v *View, err error) {
 	err = l.view(ctx, dataset, func(s *state) error { v = l.viewOf(s.snapshot()); return nil })
 	return v, err
@@ -80,10 +81,10 @@ func (l *Ledger) viewOf(s *state) *View {
 // errForetold takes a foretold booking back.
 var errForetold = errors.New("foretold: nothing is booked")
 
-// Foretell decides on a request as Reserve would now, by the same code in the same kind of
-// transaction, and takes all of it back: nothing is booked, and no permit is given. It returns the receipt, without ID
-// and Head, as there is no entry, and the account as it would be. Its errors are those of Reserve, refusals included.
-// The answers can differ only because somebody else books between the two.
+// Foretell decides on a request as Reserve would now, by the same code in the same kind of transaction, and rolls it
+// back: nothing is charged, and no permit is issued. It returns the receipt, without ID and Head, as there is no
+// entry, and the account as it would be. Its errors are those of Reserve, refusals included. The answers can differ
+// only if another charge is recorded between the two calls.
 func (l *Ledger) Foretell(ctx context.Context, q Request) (receipt Receipt, after *View, err error) {
 	_, _, err = l.reserve(ctx, q, func(r Receipt, s *state) error {
 		receipt, after = r, l.viewOf(s.snapshot())
@@ -126,7 +127,7 @@ func cloned[T any](p *T) *T {
 	return &c
 }
 
-// Entries lists all reservations, cancelled ones too, in order.
+// Entries lists all reservations, including cancelled ones, in order.
 func (v *View) Entries() (all []Entry) {
 	for _, e := range v.s.entries {
 		all = append(all, e.shown(v.s))
@@ -139,13 +140,14 @@ func (e *entry) shown(s *state) Entry {
 		NotPrivate: e.NotPrivate, Assignment: e.Assignment, Foreign: e.foreign, Rebooked: e.rebooked, Approvals: append([]Act{}, e.approvals...)}
 }
 
-// Charged lists what is charged in the period of the View, by anybody; with a state, what is in that state.
+// Charged lists the events charged in the period of the View, by anybody; with a state, only those in that
+// state.
 func (v *View) Charged(only EntryState) []Assigned { return (&purse{}).charged(v.s, only) }
 
-// Budget is the budget of a View, which has one.
+// Budget returns the budget of a View that has one.
 func (v *View) Budget() Purse { return v.purse(Act{}, &v.s.budget.purse) }
 
-// Shares are those of the budget, by name.
+// Shares returns the shares of the budget, by name.
 func (v *View) Shares() (all []Purse) {
 	for _, name := range slices.Sorted(maps.Keys(v.s.shares)) {
 		all = append(all, v.purse(v.s.shares[name].Act, &v.s.shares[name].purse))
@@ -157,23 +159,22 @@ func (v *View) purse(by Act, p *purse) Purse {
 	return Purse{Act: by, User: p.user, Epsilon: p.epsilon, Delta: p.delta, Cap: p.cap(v.s), v: v, p: p}
 }
 
-// Charged lists what counts for the purse, in order; with a state, what is in that state.
+// Charged lists the events charged to the purse, in order; with a state, only those in that state.
 func (p Purse) Charged(only EntryState) []Assigned { return p.p.charged(p.v.s, only) }
 
-// AllAdmitted reports whether the budget decided on every entry that is charged to it, so
-// that the total bounds what was done.
+// AllAdmitted reports whether the budget admitted every entry that is charged to it, so that the
+// total bounds them all.
 func (p Purse) AllAdmitted() bool {
 	return p.User == "" && !slices.ContainsFunc(p.v.s.entries, func(e *entry) bool { return p.p.counts(p.v.s, e) && !e.admitted })
 }
 
-// Admit decides on one more event as the ledger would by this purse alone.
+// Admit decides on one more event as the ledger would under this purse alone.
 func (p Purse) Admit(e Assigned) error {
 	_, _, err := p.v.l.admitTo(p.v.s, p.p, e)
 	return err
 }
 
-// Admit decides on one more event of a user as Reserve would now. assignment is that of the rows, "" where it is not
-// known.
+// Admit decides on one more event of a user as Reserve would now. assignment is that of the rows, "" if unknown.
 func (v *View) Admit(user, assignment string, e dp.Event) (need, left float64, err error) {
 	next := v.entry(user, assignment, e)
 	if err := v.l.accountable(v.s, e); err != nil {
@@ -201,7 +202,7 @@ func (v *View) entry(user, assignment string, e dp.Event) *entry {
 	return next
 }
 
-// Instead is the View with another event in place of the last that was booked.
+// Instead returns the View with another event in place of the last charged one.
 func (v *View) Instead(e dp.Event) *View {
 	s := v.s.snapshot()
 	last := s.entries[len(s.entries)-1]
@@ -209,7 +210,7 @@ func (v *View) Instead(e dp.Event) *View {
 	return v.l.viewOf(s)
 }
 
-// Over is the View at another time, for another way of renewing and another total.
+// Over returns the View at another time, with another period of renewal and another total.
 func (v *View) Over(per Period, at time.Time, epsilon Amount) *View {
 	s := *v.s
 	s.now = at

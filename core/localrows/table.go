@@ -16,7 +16,7 @@ import (
 
 // ErrRelation is wrapped where a release has no guarantee under the neighbouring
 // relation of the permit.
-var ErrRelation = errors.New("the release has no guarantee under this neighboring relation")
+var ErrRelation = errors.New("the release has no guarantee under this neighbouring relation")
 
 // Table releases a table of rows, each with separate noise: what local differential
 // privacy would collect, drawn in one place. Any model may then be trained on it, any

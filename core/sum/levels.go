@@ -13,13 +13,13 @@ import (
 	"pawl/core/noise"
 )
 
-// Levels counts the units that hold cells of columns: public cells, such as bins of numbers or that of
-// missing values, and levels, texts that nobody declared and that are secret until they are selected.
+// Levels counts the units that hold cells of columns: public cells, such as bins of numbers or the
+// cell of missing values, and levels, which are undeclared texts and secret until they are selected.
 //
-// A text marks at most Most cells, of which one may be a level; so the k rows of a unit mark at most c = Most·P·k
-// cells of P columns. A cell counts the units that marked it, each once, so neighbours differ by at
-// most 1 in at most c counts: L2 √c, where counts of rows would have √(Most·P)·k. Every public cell, and every
-// level that somebody holds, gets noise of sd = NoiseMultiplier·√c. Public cells are released as they then are, levels beyond
+// A text marks at most Most cells, of which one may be a level, so the k rows of a unit mark at most c = Most·P·k cells of
+// P columns. A cell counts each unit that marked it once, so neighbours differ by at most 1 in at most c counts: the L2
+// sensitivity is √c, whereas counts of rows would have √(Most·P)·k. Every public cell, and every level that somebody holds,
+// gets noise of sd = NoiseMultiplier·√c. All public cells are released, and levels above
 //
 //	T = 1 + sd·z,  z with P(N(0,1) > z) = x,  x = 1 − (1−τ)^(1/c)
 //
@@ -27,39 +27,39 @@ import (
 //
 // # Guarantee
 //
-// The release costs Noise (a Gaussian of NoiseMultiplier), and Failure (nothing but τ). Let D be D'
-// with one unit more. Of the cells that it marks, b are levels that nobody else holds: their
-// count is 1 in D, and in D' they do not exist. Each is released from D with a chance of at most x, by its own noise,
-// so with a chance of 1−t, t = 1−(1−x)^b ≤ τ, none is, whatever the others' noise; given that, D
-// gives the law P' of a release of the other cells, whose counts are apart by 1 in at most c−b places.
-// Selecting by a threshold is post-processing, so P' and D' are no more apart than N(√c, sd²) and N(0, sd²): D gives
-// (1−t)P' + tR for some law R, and D' gives Q = (1−t)Q + tQ. That is the pair that is priced: with a chance of τ anything,
-// on both sides alike, and else the Gaussian. Under ReplaceOne the rows of two
-// units are apart, RowsApart counts both, and t is the larger of their two. It does not matter how many
-// texts there are, nor in which order rows came. Under ZeroOut a unit's null rows would mark cells: it is refused.
+// The release costs Noise (a Gaussian of NoiseMultiplier) and Failure (τ alone). Let D be D' with one unit more. Of the
+// cells that this unit marks, b are levels that nobody else holds: their count is 1 in D, and in D' they do not exist.
+// Each is released from D with probability at most x, by its own noise. So with probability 1−t, t = 1−(1−x)^b ≤ τ, none
+// of them is, whatever the others' noise; given that, D gives the distribution P' of a release of the other cells, whose
+// counts differ by 1 in at most c−b places. Selecting by a threshold is post-processing, so P' and D' are at most as far
+// apart as N(√c, sd²) and N(0, sd²): D gives (1−t)P' + tR for some distribution R, and D' gives Q = (1−t)Q + tQ. This pair
+// is priced: with probability τ anything, equally on both sides, and otherwise the Gaussian. Under ReplaceOne the rows of
+// two units differ, RowsApart counts both, and t is the larger of the two. Neither the number of texts nor the order of
+// the rows matters. ZeroOut is refused, because a unit's null rows would mark cells.
 type Levels struct {
 	Scope dp.Scope
 	Noise dp.Gaussian
-	// Failure is (0, τ): τ bounds the chance that a level of one unit alone is released. The zero value
-	// is for a release of public cells alone.
+	// Failure is (0, τ): τ bounds the probability that a level of one unit alone is released. The zero
+	// value releases public cells only.
 	Failure dp.Approximate
 	// Columns are indices of columns whose texts were sealed (intake.Builder.KeepTexts), each once.
 	Columns []int
-	// Known is the number of public cells of each column, Most that of cells which one text marks.
+	// Known is the number of public cells of each column, Most the largest number of cells that one
+	// text marks.
 	Known, Most int
-	// Mark says what a text of Columns[c] marks: public cells, and the name of a level, which need not be the text,
-	// or "". null stands for a cell without a text. Cells out of range, or beyond Most, are not
-	// marked. It is asked once for each text.
+	// Mark returns what a text of Columns[c] marks: public cells, and the name of a level (which need not be the
+	// text), "" for none. null stands for a cell without a text. Cells out of range, or beyond Most, are not
+	// marked. Mark is called once for each text.
 	Mark func(c int, text string, null bool) (known []int, level string)
 }
 
-// ColumnLevels is what was released of one column. Counts are noisy and may be negative.
+// ColumnLevels is the release of one column. Counts are noisy and may be negative.
 type ColumnLevels struct {
 	Known  []float64
 	Levels []Level // in the order of their texts
 }
 
-// Level is a level that was selected, and how many units hold it.
+// Level is a selected level and the noisy number of units that hold it.
 type Level struct {
 	Text  string
 	Units float64
@@ -70,12 +70,14 @@ func (l Levels) touched(apart int) float64 {
 	return float64(l.Most) * float64(len(l.Columns)) * float64(apart)
 }
 
-// StdDev is that of the noise on every count, for neighbours apart rows apart.
+// StdDev returns the standard deviation of the noise on every count if neighbours differ in apart
+// rows.
 func (l Levels) StdDev(apart int) float64 {
 	return l.Noise.NoiseMultiplier * math.Sqrt(l.touched(apart)) * rounding
 }
 
-// Threshold is what the noisy count of a level must exceed; +Inf where Failure allows for none.
+// Threshold returns the value that the noisy count of a level must exceed, +Inf if Failure allows
+// no level.
 func (l Levels) Threshold(apart int) float64 {
 	sd := l.StdDev(apart)
 	// A count is rounded to the grid of its noise, at most sd/2¹² wide.
@@ -115,11 +117,11 @@ func (l Levels) check(permit *sealed.Permit) error {
 	return noise.InRange(l.StdDev(permit.RowsApart()))
 }
 
-// Release returns the counts of each of Columns. permit must hold Noise and Failure on Scope, unused;
-// without Failure no level is released.
+// Release returns the noisy counts of each of Columns. permit must hold Noise and Failure on Scope,
+// unused; without Failure no level is released.
 //
-// Errors: no permit, parameters without meaning, before any row is read; ctx.Err() when interrupted
-// and sealed.ErrFault where Mark panics, with the charge kept.
+// Errors: before any row is read, a missing permit and invalid parameters; afterwards, with the
+// charge kept, ctx.Err() when interrupted and sealed.ErrFault if Mark panics.
 func (l Levels) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (out []ColumnLevels, err error) {
 	defer sealed.Contain(&err)
 	if err := errors.Join(l.check(permit), ctx.Err()); err != nil {

@@ -13,7 +13,7 @@ import (
 	"pawl/data/encode"
 )
 
-// Privacy holds what the guarantee of a run of noisy sums depends on. Every field is
+// Privacy holds everything on which the guarantee of a run of noisy sums depends. Every field is
 // required.
 type Privacy struct {
 	Scope dp.Scope
@@ -24,17 +24,17 @@ type Privacy struct {
 	NoiseMultiplier float64
 	// Steps is the number of noisy sums.
 	Steps int
-	// SamplingRate is the chance with which a unit joins a lot; 1 is full batch. With
-	// Coefficients it is the share of all units that a lot holds on average.
+	// SamplingRate is the probability that a unit joins a lot; 1 is full batch. With Coefficients it
+	// is the share of all units that a lot holds on average.
 	SamplingRate float64
-	// Coefficients correlate the noise over the steps (dp.Banded); nil where steps have
-	// noise of their own. Units then fall into Groups groups, which take turns, and a unit
-	// joins a lot of its group with chance SamplingRate·Groups, at most 1.
+	// Coefficients correlate the noise over the steps (dp.Banded); nil for independent noise. With
+	// them, units fall into Groups groups, which take turns, and a unit joins a lot of its group with
+	// probability SamplingRate·Groups, at most 1.
 	Coefficients []float64
 	Groups       int
 }
 
-// Event is what a run costs, from public parameters only.
+// Event returns the cost of a run, from public parameters only.
 func (p Privacy) Event() dp.Event {
 	if p.Coefficients != nil {
 		return dp.Banded{Steps: int64(p.Steps), Groups: p.Groups, Rate: p.Chance(), NoiseMultiplier: p.NoiseMultiplier, Coefficients: p.Coefficients}
@@ -46,7 +46,7 @@ func (p Privacy) Event() dp.Event {
 	return dp.Repeat{Count: int64(p.Steps), Event: step}
 }
 
-// Chance is that with which a unit joins a lot that it can join.
+// Chance returns the probability that a unit joins a lot of its group.
 func (p Privacy) Chance() float64 {
 	if p.Coefficients == nil {
 		return p.SamplingRate
@@ -58,7 +58,7 @@ func (p Privacy) Chance() float64 {
 	return chance
 }
 
-// CheckBands reports what is wrong with Coefficients and Groups.
+// CheckBands returns an error if Coefficients or Groups are invalid.
 func (p Privacy) CheckBands() error {
 	if p.Coefficients == nil {
 		if p.Groups != 0 {
@@ -78,8 +78,8 @@ func (p Privacy) CheckBands() error {
 	return p.Event().Validate()
 }
 
-// StdDev is the noise of one sum under a permit: the multiplier times the most that neighbours
-// move it, enlarged by a margin for the rounding of contributions.
+// StdDev returns the standard deviation of the noise of one sum under a permit: the multiplier
+// times the sensitivity, enlarged by a margin for the rounding of contributions.
 func (p Privacy) StdDev(permit *sealed.Permit, margin float64) (float64, error) {
 	if err := Positive("noise multiplier", p.NoiseMultiplier); err != nil {
 		return 0, err
@@ -91,22 +91,22 @@ func (p Privacy) StdDev(permit *sealed.Permit, margin float64) (float64, error) 
 	return std, noise.InRange(std)
 }
 
-// Linear is a run of sums of gradients of a linear model: at weights w (Dim×Outputs, row-major) it
+// Linear is a run of sums of gradients of a linear model. At weights w (Dim×Outputs, row-major) it
 // adds up x_i r_iᵀ over the rows i of a lot, where r_i is the derivative of row i's loss by its
-// scores wᵀx_i, scaled down so that ‖x_i‖·‖r_i‖, the norm of what the row adds, is
-// ClippingNorm at most. Noise is added to that sum.
+// scores wᵀx_i, scaled down so that ‖x_i‖·‖r_i‖, the norm of what the row adds, is at most
+// ClippingNorm. Noise is added to that sum.
 //
-// k rows apart move a sum by k·ClippingNorm (Privacy.StdDev). Weights may follow from the sums
-// before: steps compose adaptively, and their number is the event's.
+// Neighbours that differ in k rows move a sum by k·ClippingNorm (Privacy.StdDev). Weights may
+// follow from earlier sums: steps compose adaptively, and the event states their number.
 type Linear struct {
 	Privacy
 	Encoding *encode.Encoding
 	Outputs  int
-	// Target maps a row's cells to its target; NaN takes the row out.
+	// Target maps a row's cells to its target; NaN leaves the row out.
 	Target func(cells []float64) float64
 	Loss   Loss
-	// ClassWeights are public factors in (0, 1] on the losses of the classes (Loss.Weighs),
-	// nil for 1. They do not enter the guarantee.
+	// ClassWeights are public factors in (0, 1] on the losses of the classes (Loss.Weighs), nil for 1.
+	// They do not affect the guarantee.
 	ClassWeights []float64
 }
 
@@ -124,8 +124,8 @@ type LinearRun struct {
 	sum    []float64
 }
 
-// Open takes the event of a run. Errors: no permit, or parameters without meaning, before any
-// row is read.
+// Open takes the event of a run. Errors, before any row is read: a missing permit and invalid
+// parameters.
 func (l *Linear) Open(permit *sealed.Permit, rows *sealed.Rows) (run *LinearRun, err error) {
 	defer sealed.Contain(&err)
 	if l.Coefficients != nil || l.Groups != 0 {
@@ -145,8 +145,8 @@ func (l *Linear) Open(permit *sealed.Permit, rows *sealed.Rows) (run *LinearRun,
 	return l.On(view, std, view.Noise()), nil
 }
 
-// OpenPublic opens a public data set for sums over all rows without noise; it fails for every
-// other. ClippingNorm still applies.
+// OpenPublic opens a public data set for sums over all rows without noise, and returns an error for
+// any other. ClippingNorm still applies.
 func (l *Linear) OpenPublic(rows *sealed.Rows) (run *LinearRun, err error) {
 	defer sealed.Contain(&err)
 	view, err := sealed.OpenPublic(rows, l.Scope)
@@ -156,8 +156,8 @@ func (l *Linear) OpenPublic(rows *sealed.Rows) (run *LinearRun, err error) {
 	return l.On(view, 0, nil), nil
 }
 
-// On is a run on rows that are open, with noise of stdDev, 0 for none; without a source, over
-// all rows, and only without noise.
+// On returns a run on opened rows, with noise of stdDev, 0 for none. Without a source the run takes
+// all rows, and stdDev must be 0.
 func (l *Linear) On(view *sealed.View, stdDev float64, src *entropy.Source) *LinearRun {
 	r := &LinearRun{l: l, stdDev: stdDev, left: l.Steps, sum: make([]float64, l.Encoding.Dim*l.Outputs)}
 	r.lots.rate = 1
@@ -173,7 +173,7 @@ func (l *Linear) On(view *sealed.View, stdDev float64, src *entropy.Source) *Lin
 	return r
 }
 
-// Next sets dst to the noisy sum at weights w over the next lot. After an error dst is as it was.
+// Next sets dst to the noisy sum at weights w over the next lot. An error leaves dst unchanged.
 func (r *LinearRun) Next(dst, w []float64) (err error) {
 	defer sealed.Contain(&err)
 	if r.left--; r.left < 0 {
@@ -200,7 +200,8 @@ func (r *LinearRun) Next(dst, w []float64) (err error) {
 	return nil
 }
 
-// Contribution turns the scores of a row of a target and a norm into r_i; with one output, those of many rows.
+// Contribution returns a function that replaces the scores of a row, given its target and norm, by r_i; with
+// one output it does so for many rows at once.
 func (l *Linear) Contribution() func(targets, norms, scores []float64) {
 	return contribution(l.Loss, l.ClippingNorm, l.ClassWeights)
 }

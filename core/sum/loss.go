@@ -18,19 +18,18 @@ const (
 	// Residual is the squared error of wᵀx with its residual clipped (a Huber
 	// loss); targets are real numbers.
 	Residual Loss = "residual"
-	// Bounded is Residual with the gradient clipped in place of the residual: rows of a
-	// smaller norm than 1 count in full up to a larger residual.
+	// Bounded is Residual with the gradient clipped instead of the residual: rows of norm below 1
+	// count in full up to a larger residual.
 	Bounded Loss = "bounded"
 )
 
-// Known reports whether there is such a loss and it goes with so many score columns:
-// classes for Softmax, else 1.
+// Known reports whether the loss exists and has this number of score columns: the number of classes
+// for Softmax, 1 for the others.
 func (l Loss) Known(outputs int) bool {
 	return l == Softmax && outputs >= 2 || (l == Logistic || l == Residual || l == Bounded) && outputs == 1
 }
 
-// Weighs reports whether weights are factors in (0, 1], one for each class of the loss, or nil
-// for none.
+// Weighs reports whether weights are factors in (0, 1], one for each class of the loss, or nil.
 func (l Loss) Weighs(weights []float64, outputs int) bool {
 	if l == Logistic {
 		outputs = 2

@@ -5,9 +5,9 @@ import (
 	"pawl/core/internal/sealed"
 )
 
-// Lots draws Poisson lots of units. A unit joins with all its rows or with none:
-// rows that join one by one would be another mechanism than dp.PoissonSampled,
-// with a larger chance that some row of the unit is in the lot.
+// Lots draws Poisson lots of units. A unit joins with all its rows or with none: rows that join one
+// by one would be a different mechanism from dp.PoissonSampled, with a larger probability that some
+// row of the unit is in the lot.
 type Lots struct {
 	src     *entropy.Source
 	rate    float64
@@ -21,7 +21,7 @@ type Lots struct {
 	turn    int
 }
 
-// NewLots draws from src with this rate; 1 takes all rows, always.
+// NewLots returns lots drawn from src at this rate; rate 1 always takes all rows.
 func NewLots(v *sealed.View, rate float64, src *entropy.Source) Lots {
 	l := Lots{src: src, rate: rate}
 	if rate < 1 {
@@ -34,9 +34,9 @@ func NewLots(v *sealed.View, rate float64, src *entropy.Source) Lots {
 	return l
 }
 
-// NewLotsOf draws the lots of p. With Coefficients, units fall into Groups by a keyed hash of
-// what tells a unit apart, so that no unit moves another one's group, and the lots of step t are of
-// the units of group t mod Groups.
+// NewLotsOf returns the lots of p. With Coefficients, units fall into Groups by a keyed hash of the
+// unit alone, so that no unit changes another's group, and step t draws from the units of group t
+// mod Groups.
 func NewLotsOf(v *sealed.View, p Privacy, src *entropy.Source) Lots {
 	if p.Coefficients == nil {
 		return NewLots(v, p.SamplingRate, src)
@@ -61,8 +61,8 @@ func NewLotsOf(v *sealed.View, p Privacy, src *entropy.Source) Lots {
 	return l
 }
 
-// Rows returns the rows that are in the next lot, rising; all says that it is every row. The slice is good until the
-// next call.
+// Rows returns the rows of the next lot in ascending order; all reports that it has every row. The slice is valid
+// until the next call.
 func (l *Lots) Rows() (rows []int32, all bool) {
 	if l.rate == 1 {
 		return nil, true
@@ -80,8 +80,8 @@ func (l *Lots) Rows() (rows []int32, all bool) {
 	return l.rows, false
 }
 
-// Draw returns for each row whether it is in the next lot, nil for all. The slice is good until
-// the next call.
+// Draw reports for each row whether it is in the next lot; nil means all rows. The slice is valid
+// until the next call.
 func (l *Lots) Draw() []bool {
 	clear(l.member)
 	switch {

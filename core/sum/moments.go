@@ -15,41 +15,39 @@ import (
 	"pawl/core/noise"
 )
 
-// Moments is a sum of what the vectors of rows make: by group their number, the vectors x, their
-// squares x∘x; and their products xxᵀ. One Gaussian event pays for all that is asked for.
+// Moments is a sum over the vectors of rows: by group their number, the vectors x and their squares
+// x∘x; and their products xxᵀ. One Gaussian event pays for all requested parts.
 //
-// A row's x, less Centre, is scaled down to norm R = Norm where it is longer. In the units 1, R,
-// R² and R² it then adds parts of norm 1, u, at most u², and u² in the Frobenius norm, u = ‖x‖/R
-// ≤ 1: with P parts asked for, the L2 sensitivity to one row is √P. Noise of
-// NoiseMultiplier·k·√P in these units makes it one Gaussian mechanism. Noise is drawn in
-// float64 and every sum leaves on a public grid (noise.Perturb); core/README.md states what
-// remains of the risk.
+// A row's x, minus Centre, is scaled down to norm R = Norm if it is longer. In the units 1, R, R²
+// and R² it then adds parts of norm 1, u, at most u², and u² in the Frobenius norm, u = ‖x‖/R ≤ 1.
+// If P parts are requested, the L2 sensitivity to one row is √P, and noise of NoiseMultiplier·k·√P
+// in these units makes it one Gaussian mechanism. Noise is drawn in float64 and every sum is
+// rounded to a public grid (noise.Perturb); core/README.md states the remaining risk.
 //
-// Products carry noise of s on the diagonal and s/√2 off it. In the coordinates M_jj and √2·M_jl
-// (j < l), whose Euclidean norm is the Frobenius norm of M, that is N(0, s²) everywhere.
-// Noise of s on every entry of the triangle would do as well, and would be twice the
-// variance off the diagonal. By themselves they need less under ReplaceOne than two
-// units' rows: see StdDev.
+// Products carry noise of s on the diagonal and s/√2 off it. In the coordinates M_jj and √2·M_jl (j
+// < l), whose Euclidean norm is the Frobenius norm of M, this is N(0, s²) everywhere. Noise of s on
+// every entry of the triangle would suffice as well, with twice the variance off the diagonal.
+// Products alone need less under ReplaceOne than the rows of two units: see StdDev.
 type Moments struct {
 	Scope dp.Scope
 	Event dp.Gaussian
 	// Groups is the number of groups; with Products there is one.
 	Groups int
-	// Features is the length of a row's vector, Norm the bound on its length.
+	// Features is the length of a row's vector, Norm the bound on its L2 norm.
 	Features int
 	Norm     float64
-	// What leaves.
+	// What is released.
 	Counts, Sums, Squares, Products bool
-	// Row fills x, Features zeros, with a row's vector and returns its group. Where it is nil,
-	// the dense input is the vector and the group is 0. A group outside [0, Groups) and a vector
-	// that is not finite leave the row out.
+	// Row fills x, Features zeros, with a row's vector and returns its group. If Row is nil, the
+	// vector is the dense input and the group is 0. A row is left out if its group is outside [0,
+	// Groups) or its vector is not finite.
 	Row func(x, cells []float64) (group int)
-	// Centre, when not nil, is taken off every vector before it is scaled: a public
-	// vector, or one that was released.
+	// Centre, if not nil, is subtracted from every vector before it is scaled. It is public, or was
+	// released before.
 	Centre []float64
 }
 
-// Sums is what Moments releases; what was not asked for is nil.
+// Sums is the release of Moments; parts that were not requested are nil.
 type Sums struct {
 	// Counts[a] is the noisy number of rows of group a; it may be negative.
 	Counts []float64
@@ -69,12 +67,12 @@ func (m Moments) parts() (n float64) {
 	return n
 }
 
-// StdDev is the standard deviation of the noise in units: that on counts. It is +Inf with an
-// error for a relation without a bound.
+// StdDev returns the standard deviation of the noise in the units above, which is that on counts.
+// It is +Inf, with an error, for a relation without a bound.
 //
-// The rows of a unit, k at most, add a positive semidefinite A of norm k·R² at most to the products.
-// Under ReplaceOne A leaves and B enters, and as tr(AB) ≥ 0 for such matrices,
-// ‖A−B‖² = ‖A‖² + ‖B‖² − 2·tr(AB) ≤ 2·(k·R²)²: √2·k in place of 2k, attained by orthogonal rows.
+// The at most k rows of a unit add to the products a positive semidefinite A of norm at most k·R².
+// Under ReplaceOne A is replaced by B, and as tr(AB) ≥ 0 for such matrices, ‖A−B‖² = ‖A‖² + ‖B‖² −
+// 2·tr(AB) ≤ 2·(k·R²)²: √2·k instead of 2k, attained by orthogonal rows.
 func (m Moments) StdDev(relation dp.Relation, rowsPerUnit int) (float64, error) {
 	s := m.Event.NoiseMultiplier * math.Sqrt(m.parts()) * float64(rowsPerUnit) * rounding
 	switch relation {
@@ -118,8 +116,8 @@ func (m Moments) check(rows *sealed.Rows) error {
 
 // Release returns the noisy sums. permit must hold Event on Scope, unused.
 //
-// Errors: no permit, parameters without meaning, before any row is read; ctx.Err() when
-// interrupted and sealed.ErrFault where Row panics, with the charge kept.
+// Errors: before any row is read, a missing permit and invalid parameters; afterwards, with the
+// charge kept, ctx.Err() when interrupted and sealed.ErrFault if Row panics.
 func (m Moments) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (sums *Sums, err error) {
 	defer sealed.Contain(&err)
 	if permit == nil {
@@ -136,9 +134,9 @@ func (m Moments) Release(ctx context.Context, permit *sealed.Permit, rows *seale
 	return m.noisy(ctx, view, std, view.Noise())
 }
 
-// SimulatePublic is Release on public rows without a permit, for one row per unit: what a
-// job on such rows would have released, for choosing on other data. It fails on every
-// other data set.
+// SimulatePublic is Release on public rows without a permit, for one row per unit: what a job on
+// such rows would release, used to choose on other data. It returns an error for any data set that
+// is not public.
 func (m Moments) SimulatePublic(rows *sealed.Rows, src *entropy.Source) (sums *Sums, err error) {
 	defer sealed.Contain(&err)
 	std, err := m.StdDev(dp.AddOrRemoveOne, 1)
@@ -152,8 +150,8 @@ func (m Moments) SimulatePublic(rows *sealed.Rows, src *entropy.Source) (sums *S
 	return m.noisy(context.Background(), view, std, src)
 }
 
-// Public returns the exact sums of a public data set, of vectors within the bound; it fails
-// for every other.
+// Public returns the exact sums of a public data set, with vectors scaled to the bound, and an
+// error for any other.
 func (m Moments) Public(ctx context.Context, rows *sealed.Rows) (sums *Sums, err error) {
 	defer sealed.Contain(&err)
 	if err := m.check(rows); err != nil {
@@ -270,9 +268,9 @@ func mirror(upper []float64, n int) {
 	}
 }
 
-// Vectors hands out a row's vector and group: what row makes of its cells or, where row is nil,
-// its dense input and 0. x is zero before row sees it, so what a function leaves unset
-// is not that of the row before.
+// Vectors returns a function for a row's vector and group: those that row computes from its cells
+// or, if row is nil, the row's dense input and 0. x is set to zero before row sees it, so an entry
+// that row leaves unset is not that of another row.
 func Vectors(view *sealed.View, row func(x, cells []float64) int) (at func(i int, x []float64) (group int)) {
 	if row != nil {
 		cells := view.Rows()
@@ -291,10 +289,9 @@ func Vectors(view *sealed.View, row func(x, cells []float64) int) (at func(i int
 	}
 }
 
-// Bound scales x down to norm most where it is longer, and reports whether it is
-// finite. The largest entry is taken out first, so that no square overflows, and the
-// root is enlarged by what the sum of squares may have lost, so that long vectors
-// keep the bound too.
+// Bound scales x down to norm most if it is longer, and reports whether it is finite. It factors
+// out the largest entry first, so that no square overflows, and enlarges the root by what the sum
+// of squares may have lost to rounding, so that long vectors keep the bound too.
 func Bound(x []float64, most float64) bool {
 	largest := 0.0
 	for _, v := range x {
@@ -318,7 +315,7 @@ func Bound(x []float64, most float64) bool {
 	return true
 }
 
-// Positive refuses what is not a finite number above 0, such as a multiplier that would make no noise.
+// Positive returns an error unless x is finite and above 0: a multiplier of 0 would add no noise.
 func Positive(name string, x float64) error {
 	if !(x > 0) || math.IsInf(x, 0) {
 		return fmt.Errorf("%s must be a finite number > 0, got %g", name, x)
@@ -326,7 +323,7 @@ func Positive(name string, x float64) error {
 	return nil
 }
 
-// OneGroup is a function of rows that are all in one group, nil where there is none.
+// OneGroup returns row as a function of rows that are all in group 0, nil for nil.
 func OneGroup(row func(x, cells []float64)) func(x, cells []float64) int {
 	if row == nil {
 		return nil

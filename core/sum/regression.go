@@ -16,8 +16,8 @@ import (
 	"pawl/data/encode"
 )
 
-// Regression releases what least squares needs of encoded rows and their targets, three
-// Gaussian releases of multiplier σ₁ = σ·√3 (σ = NoiseMultiplier) each:
+// Regression releases what least squares needs from encoded rows and their targets, by three
+// Gaussian releases of multiplier σ₁ = σ·√3 each (σ = NoiseMultiplier):
 //
 //	λ_min(XᵀX) + N(0, σ₁²Δ_λ²),   G = XᵀX + N,   h = Xᵀy + e.
 //
@@ -35,15 +35,15 @@ import (
 //   - Xᵀy: Δ_h = k, and 2k under ReplaceOne.
 type Regression struct {
 	Scope dp.Scope
-	// NoiseMultiplier is that of the three releases together.
+	// NoiseMultiplier is the multiplier of the three releases together.
 	NoiseMultiplier float64
 	Encoding        *encode.Encoding
-	// Target maps a row's cells to its target on public bounds scaled to [−1, 1];
-	// values outside are clamped, NaN takes the row out.
+	// Target maps a row's cells to its target on public bounds scaled to [−1, 1]; values outside are
+	// clamped, NaN leaves the row out.
 	Target func(cells []float64) float64
 }
 
-// Event is what a release costs: no more than one Gaussian of NoiseMultiplier.
+// Event returns the cost of a release: at most that of one Gaussian of NoiseMultiplier.
 func (r Regression) Event() dp.Event {
 	return dp.Repeat{Count: 3, Event: dp.Gaussian{NoiseMultiplier: r.NoiseMultiplier * math.Sqrt(3)}}
 }
@@ -51,14 +51,14 @@ func (r Regression) Event() dp.Event {
 // RegressionNoise holds the standard deviations of the three releases.
 type RegressionNoise struct{ Least, Gram, Cross float64 }
 
-// Equations are what a Regression releases: Gram is Dim×Dim, row-major.
+// Equations are the release of a Regression. Gram is Dim×Dim, row-major.
 type Equations struct {
 	Least       float64
 	Gram, Cross []float64
 	Noise       RegressionNoise
 }
 
-// Noise is that of a release.
+// Noise returns the noise of a release.
 func (r Regression) Noise(relation dp.Relation, rowsPerUnit int) (RegressionNoise, error) {
 	s := r.NoiseMultiplier * math.Sqrt(3) * float64(rowsPerUnit) * rounding
 	n := RegressionNoise{Least: s, Gram: s, Cross: s}
@@ -74,8 +74,8 @@ func (r Regression) Noise(relation dp.Relation, rowsPerUnit int) (RegressionNois
 
 // Release returns the noisy equations. permit must hold Event on Scope, unused.
 //
-// Errors: no permit, no noise, before any row is read; ctx.Err() when interrupted before
-// the release, with the charge kept.
+// Errors: before any row is read, a missing permit and invalid noise; afterwards, with the charge
+// kept, ctx.Err() when interrupted before the release.
 func (r Regression) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (e *Equations, err error) {
 	defer sealed.Contain(&err)
 	if permit == nil {
@@ -99,7 +99,7 @@ func (r Regression) Release(ctx context.Context, permit *sealed.Permit, rows *se
 	return n.Perturb(exact, view.Noise())
 }
 
-// EquationsOf returns the exact numbers over the rows with a target.
+// EquationsOf returns the exact equations over the rows with a target.
 func EquationsOf(m *design.Matrix) (*Equations, error) {
 	d := m.Dim()
 	e := &Equations{Gram: make([]float64, d*d), Cross: make([]float64, d)}

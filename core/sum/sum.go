@@ -1,16 +1,14 @@
-// Package sum is how sums over rows leave: it opens a scope against a booked event, bounds
-// what a row adds, adds up, and adds the event's noise on a public grid. A mechanism
-// says what a row adds and how long that may be; it sees neither how many rows there are
-// nor a sum before its noise.
+// Package sum releases sums over rows: it opens a scope against a charged event, bounds what a row
+// adds, adds up, and adds the event's noise on a public grid. A mechanism defines what a row adds
+// and its bound; it sees neither the number of rows nor a sum without noise.
 //
-//   - Cells adds up integers: counts, tables, histograms, scores. Bound and sum are exact,
-//     and so is the noise, which is discrete.
+//   - Cells adds up integers: counts, tables, histograms, scores. Bound and sum are exact, and so is the discrete
+//     noise.
 //   - Moments adds up vectors of reals, their squares and their products, by group.
 //
-// The noise follows from the event that the ledger booked and from the bound that is
-// enforced on every row, so neither can be stated twice. Where neighbours differ in up to k
-// rows (Permit.RowsApart: rows per unit, twice that under ReplaceOne), the sensitivity is k
-// times the bound on one row.
+// The noise follows from the event that the ledger charged and from the bound that is enforced on
+// every row, so neither is stated twice. If neighbours differ in up to k rows (Permit.RowsApart:
+// rows per unit, twice that under ReplaceOne), the sensitivity is k times the bound on one row.
 package sum
 
 import (
@@ -29,29 +27,27 @@ import (
 // product of a few float64s.
 const rounding = 1 + 1e-12
 
-// MostCells bounds what one sum may hold: 2³⁴ bytes would be a mistake.
+// MostCells bounds the number of cells of one sum: 2³⁴ bytes would be a mistake.
 const MostCells = 1 << 26
 
 // Cells is a sum of integer vectors, one from each row.
 type Cells struct {
 	Scope dp.Scope
-	// Event is what a release costs and says which noise every cell carries:
-	// DiscreteLaplace of scale NoiseMultiplier·k·L1, or DiscreteGaussian of standard deviation
-	// NoiseMultiplier·k·√L2Squared.
+	// Event is the cost of a release and determines the noise in every cell: DiscreteLaplace of scale
+	// NoiseMultiplier·k·L1, or DiscreteGaussian of standard deviation NoiseMultiplier·k·√L2Squared.
 	Event dp.Event
 	// Size is the number of cells.
 	Size int
-	// L1 bounds the sum of absolute values of what a row adds, L2Squared its sum of
-	// squares. Only the one that the event's noise goes by is used. What goes beyond is not
-	// added.
+	// L1 bounds the sum of the absolute values that a row adds, L2Squared the sum of their squares.
+	// Only the bound that scales the event's noise is used. What exceeds it is not added.
 	L1, L2Squared int64
-	// Inputs asks for the dense inputs of rows; else Row is given nil.
+	// Inputs requests the dense inputs of rows; otherwise Row gets nil.
 	Inputs bool
-	// Row adds what a row contributes.
+	// Row adds the contribution of a row.
 	Row func(cells []float64, input []float32, add *Tally)
 }
 
-// Tally takes what one row adds and holds it to the bound.
+// Tally collects what one row adds and enforces the bound.
 type Tally struct {
 	sums []int64
 	left int64 // of the row's L1 or L2Squared
@@ -62,9 +58,9 @@ type Tally struct {
 // largest is the largest number that a row may add to a cell: its square fits an int64.
 const largest = 1 << 31
 
-// Add adds n to a cell, for the row under way. The cells of a row must ascend, so that no two
-// numbers meet in one, whose squares would say too little. Whatever is out of order, beyond
-// the cells or beyond the bound is left out.
+// Add adds n to a cell for the current row. The cells of a row must ascend, so that no two numbers
+// fall into one cell, where the sum of their squares would be too small a bound. A number that is
+// out of order, outside the cells or beyond the bound is left out.
 func (t *Tally) Add(cell int, n int64) {
 	cost := max(n, -n)
 	if uint64(cost) > largest { // −2⁶³ has no absolute value
@@ -100,8 +96,9 @@ func (c Cells) law(apart int) (scale, stdDev float64, add func(src *entropy.Sour
 	return scale, stdDev, add, nil
 }
 
-// StdDev is the standard deviation of the noise in a cell, where neighbours differ in at most
-// apart rows; for Laplace noise a little above it. It is NaN for a Cells without a law.
+// StdDev returns the standard deviation of the noise in a cell if neighbours differ in at most
+// apart rows, for Laplace noise a value slightly above it. It is NaN if Event has no noise that
+// Cells can draw.
 func (c Cells) StdDev(apart int) float64 {
 	_, stdDev, _, err := c.law(apart)
 	if err != nil {
@@ -110,11 +107,11 @@ func (c Cells) StdDev(apart int) float64 {
 	return stdDev
 }
 
-// Release returns the noisy sums. permit must hold Event on Scope, unused. Cells may be
-// negative; one beyond an int64 stops at its limits.
+// Release returns the noisy sums. permit must hold Event on Scope, unused. Cells may be negative; a
+// value beyond the range of int64 is clamped.
 //
-// Errors: no permit, parameters without meaning, before any row is read; ctx.Err() when
-// interrupted and sealed.ErrFault where Row panics, with the charge kept.
+// Errors: before any row is read, a missing permit and invalid parameters; afterwards, with the
+// charge kept, ctx.Err() when interrupted and sealed.ErrFault if Row panics.
 func (c Cells) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (sums []int64, err error) {
 	defer sealed.Contain(&err)
 	if permit == nil {
@@ -139,7 +136,7 @@ func (c Cells) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	return noisy, nil
 }
 
-// Public returns the exact sums of a public data set; it fails for every other.
+// Public returns the exact sums of a public data set, and an error for any other.
 func (c Cells) Public(rows *sealed.Rows) (sums []int64, err error) {
 	defer sealed.Contain(&err)
 	if err := c.check(); err != nil {

@@ -13,15 +13,16 @@ import (
 	"pawl/core/noise"
 )
 
-// Term maps a row's cells to one of Levels public cells; a row outside of 0 … Levels−1 is in none.
+// Term maps a row's cells to one of Levels public cells; a row with a value outside 0 … Levels−1 is
+// in none.
 type Term struct {
 	Levels int
 	Level  func(cells []float64) int
 }
 
-// Terms is a run of sums over the cells of public tables, the terms of an additive model
-// Σ_t f_t(cell of the row in term t): the number of rows in every cell once, then Rounds times
-// for each term the sum of clipped residuals in each cell, at scores that the caller moves.
+// Terms is a run of sums over the cells of public tables, the terms of an additive model Σ_t
+// f_t(cell of the row in term t): the number of rows in every cell once, then Rounds times for each
+// term the sum of clipped residuals in each cell, at scores that the caller updates.
 //
 // # Guarantee
 //
@@ -42,7 +43,7 @@ type Terms struct {
 	NoiseMultiplier float64
 	// ClippingNorm bounds the L2 norm of one row's residual.
 	ClippingNorm float64
-	// CountShare in (0, 1) is the part of the precision that counts take.
+	// CountShare in (0, 1) is the share of the precision that goes to counts.
 	CountShare float64
 	Rounds     int
 	Terms      []Term
@@ -52,14 +53,14 @@ type Terms struct {
 	Loss    Loss
 }
 
-// Event is what a run costs.
+// Event returns the cost of a run.
 func (t *Terms) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: t.NoiseMultiplier} }
 
 // TermsNoise is the noise of a run: standard deviations on every count and on every sum
 // of residuals.
 type TermsNoise struct{ Counts, Residuals float64 }
 
-// Noise is that of a run for neighbours rowsApart rows apart.
+// Noise returns the noise of a run if neighbours differ in rowsApart rows.
 func (t *Terms) Noise(rowsApart int) TermsNoise {
 	terms, k := float64(len(t.Terms)), float64(rowsApart)*rounding
 	return TermsNoise{
@@ -110,8 +111,8 @@ type TermsRun struct {
 	crew  *crew.Crew
 }
 
-// Open takes the event of a run, which Close ends. Errors: no permit, or parameters
-// without meaning, before any row is read.
+// Open takes the event of a run, which Close ends. Errors, before any row is read: a missing permit
+// and invalid parameters.
 func (t *Terms) Open(permit *sealed.Permit, rows *sealed.Rows) (run *TermsRun, err error) {
 	defer sealed.Contain(&err)
 	if err := errors.Join(t.check(), Positive("noise multiplier", t.NoiseMultiplier)); err != nil {
@@ -131,7 +132,7 @@ func (t *Terms) Open(permit *sealed.Permit, rows *sealed.Rows) (run *TermsRun, e
 	return t.On(view, n, view.Noise()), nil
 }
 
-// OpenPublic opens a public data set for sums without noise; it fails for every other.
+// OpenPublic opens a public data set for sums without noise, and returns an error for any other.
 func (t *Terms) OpenPublic(rows *sealed.Rows) (run *TermsRun, err error) {
 	defer sealed.Contain(&err)
 	if err := t.check(); err != nil {
@@ -144,7 +145,7 @@ func (t *Terms) OpenPublic(rows *sealed.Rows) (run *TermsRun, err error) {
 	return t.On(view, TermsNoise{}, nil), nil
 }
 
-// On is a run on rows that are open, with noise n from a source; the zero value is none.
+// On returns a run on opened rows, with noise n from a source; the zero n adds none.
 func (t *Terms) On(view *sealed.View, n TermsNoise, src *entropy.Source) *TermsRun {
 	widest := 0
 	for _, term := range t.Terms {
@@ -192,8 +193,8 @@ func (t *Terms) On(view *sealed.View, n TermsNoise, src *entropy.Source) *TermsR
 // Close ends a run.
 func (r *TermsRun) Close() { r.crew.End() }
 
-// Count returns the noisy number of rows with a target in each cell of the next term, once
-// for each.
+// Count returns the noisy number of rows with a target in each cell of the next term. Call it once
+// for each term.
 func (r *TermsRun) Count() (counts []float64, err error) {
 	defer sealed.Contain(&err)
 	if r.counted == len(r.t.Terms) {
@@ -214,8 +215,8 @@ func (r *TermsRun) Count() (counts []float64, err error) {
 	return count, nil
 }
 
-// Next sets dst (Levels×Outputs) to the noisy sums of clipped residuals in the cells of a term,
-// at scores that hold all moves. After an error dst is as it was.
+// Next sets dst (Levels×Outputs) to the noisy sums of clipped residuals in the cells of a term, at
+// scores that include all moves. An error leaves dst unchanged.
 func (r *TermsRun) Next(dst []float64, term int) (err error) {
 	defer sealed.Contain(&err)
 	if r.left--; r.left < 0 {
@@ -240,8 +241,8 @@ func (r *TermsRun) Next(dst []float64, term int) (err error) {
 	return nil
 }
 
-// Move adds move (Levels×Outputs) to the scores of the rows in the cells of a term, between
-// two calls of Next once.
+// Move adds move (Levels×Outputs) to the scores of the rows in the cells of a term. Call it once
+// between two calls of Next.
 func (r *TermsRun) Move(term int, move []float64) {
 	copy(r.move, move)
 	r.moved = term

@@ -83,7 +83,7 @@ type item struct {
 // no other permit, unless both run the same computation on the same rows.
 func NewPermit(id, dataset string, relation dp.Relation, maxRows int, event dp.Event, src *entropy.Source) (*Permit, error) {
 	if !relation.Valid() {
-		return nil, fmt.Errorf("permit: %v is not a neighboring relation", relation)
+		return nil, fmt.Errorf("permit: %v is not a neighbouring relation", relation)
 	}
 	if maxRows < 1 {
 		return nil, fmt.Errorf("permit: rows per unit must be at least 1")

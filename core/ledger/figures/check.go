@@ -7,18 +7,18 @@ import (
 	"pawl/core/ledger"
 )
 
-// Checked is what Check looked at, in words.
+// Checked is the result of Check, in words.
 type Checked struct {
 	Name    string      `json:"name"`
 	Records int         `json:"records"`
 	Head    ledger.Hash `json:"head"`
-	// Chain, Codes and SecondPlace say what was checked and how it stands.
+	// Chain, Codes and SecondPlace describe in words what was checked and the result.
 	Chain       string `json:"chain"`
 	Codes       string `json:"authentication_code"`
 	SecondPlace string `json:"second_place"`
 }
 
-// Check reads a whole log again, as the ledger's Verify does, and says what was checked.
+// Check reads a whole log again, as the ledger's Verify does, and returns what was checked.
 func Check(ctx context.Context, l Books, dataset string, heads ...string) (Checked, error) {
 	c, err := l.Check(ctx, dataset, heads...)
 	if err != nil {

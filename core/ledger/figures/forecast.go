@@ -16,31 +16,30 @@ type Forecast struct {
 	User     string `json:"user"`
 	Admitted bool   `json:"admitted"`
 	Refusal  string `json:"refusal"` // why not; "" when admitted
-	// Need is what the event adds to what is spent and Left what the limit that was
-	// asked last still holds, as the decision counts them.
+	// Need is what the event adds to the amount spent, and Left what remains under the limit that
+	// decided, both as the decision counts them.
 	Need ledger.Number `json:"need"`
 	Left ledger.Number `json:"left"`
-	// After is where the budget stands once the event is charged, whether or not it
-	// would be admitted.
+	// After is the state of the budget once the event is charged, whether or not it would be admitted.
 	After Standing `json:"after"`
-	// Dearer is nil unless the event is admitted and makes later jobs dearer.
+	// Dearer is nil unless the event is admitted and makes later jobs more expensive.
 	Dearer *Dearer `json:"makes_later_jobs_dearer,omitempty"`
-	// SeededRuns mark the data set: no figure here bounds what they gave away.
+	// SeededRuns mark the data set: no figure here bounds what their outputs reveal.
 	SeededRuns []ledger.SeededRun `json:"seeded_runs"`
 }
 
-// WhatIf returns how a reservation of an event by a user would be decided now, and
-// books nothing. The empty user is the ledger's.
+// WhatIf returns how a reservation of an event by a user would be decided now, and charges nothing.
+// An empty user means the ledger's user.
 func WhatIf(ctx context.Context, l Books, dataset, user string, e dp.Event) (Forecast, error) {
 	return WhatIfEach(ctx, l, dataset, user, "", []dp.Event{e})
 }
 
-// WhatIfEach is WhatIf for events that are reserved one after another, each beside those
-// before it: what one plan of all of them would cost does not decide then. Admitted says
-// that all are, Need is what they add together.
+// WhatIfEach is WhatIf for events that are reserved one after another, so the cost of one plan of
+// all of them does not decide. Admitted reports that all are admitted; Need is what they add
+// together.
 //
-// assignment is that of the rows that the events are about, so that their scopes are those of earlier
-// events on the same; "" where it is not known, which costs more.
+// assignment is that of the rows that the events concern, so that their scopes are those of earlier
+// events on the same rows; "" if unknown, which costs more.
 func WhatIfEach(ctx context.Context, l Books, dataset, user, assignment string, events []dp.Event) (Forecast, error) {
 	if user == "" {
 		user = l.User()
@@ -104,17 +103,17 @@ func WhatIfEach(ctx context.Context, l Books, dataset, user, assignment string, 
 	return f, err
 }
 
-// Verdict is how a reservation would be booked now.
+// Verdict is how a reservation would be decided now.
 type Verdict struct {
-	// Receipt is that of Reserve, but for ID and Head: there is no entry.
+	// Receipt is that of Reserve without ID and Head, since there is no entry.
 	ledger.Receipt
-	// After is where the data set would stand with the event charged.
+	// After is the state of the data set's budget with the event charged.
 	After Standing
 	// Dearer is nil unless the event makes later jobs dearer.
 	Dearer *Dearer
 }
 
-// Foretell is the ledger's Foretell with where that leaves the data set.
+// Foretell returns the ledger's Foretell and the resulting state of the data set's budget.
 func Foretell(ctx context.Context, l Books, q ledger.Request) (v Verdict, err error) {
 	receipt, after, err := l.Foretell(ctx, q)
 	if err != nil {

@@ -10,27 +10,26 @@ import (
 	"pawl/core/ledger/outlook"
 )
 
-// Outlook is what a budget still holds, in plain units.
+// Outlook describes in plain units what remains of a budget.
 type Outlook struct {
 	// Used is the share of the total that is spent or reserved.
 	Used ledger.Number `json:"used"`
-	// More is how many jobs like the last one that is charged would still be admitted, one
-	// after another: about, as they are counted as repeats of one. At most MostMore.
+	// More is the approximate number of jobs like the last charged one that would still be admitted,
+	// one after another (they are counted as repeats of one job). It is at most MostMore.
 	More int `json:"more_like_the_last"`
-	// Refused says that the next one like it would be refused.
+	// Refused reports that the next such job would be refused.
 	Refused bool `json:"next_refused"`
-	// Largest is what one more job of the kind of the last may cost alone, at the budget's
-	// delta: about the largest epsilon that is admitted, where all its noise is scaled by one
-	// factor. Rounded down; 0 where none is admitted, or where noise does not say what the
-	// job costs.
+	// Largest is approximately the largest epsilon, at the budget's delta, that one more job like the
+	// last may cost alone if all its noise is scaled by one factor. It is rounded down, and 0 if no
+	// such job is admitted or if its cost does not follow from its noise.
 	Largest ledger.Number `json:"largest_next_epsilon"`
 }
 
 // MostMore bounds Outlook.More.
 const MostMore = outlook.MostMore
 
-// OutlookOf returns how much room a data set's budget leaves; nil if there is no limit or
-// nothing is charged. It books nothing.
+// OutlookOf returns how much room a data set's budget leaves, nil if there is no limit or nothing
+// is charged. It charges nothing.
 func OutlookOf(ctx context.Context, l Books, dataset string) (*Outlook, error) {
 	v, err := l.View(ctx, dataset)
 	if err != nil {
@@ -92,10 +91,10 @@ func largest(v *ledger.View, like ledger.Assigned, refused bool) ledger.Number {
 	return ledger.NumberOf(ledger.RoundDown(math.Min(alone, p.Epsilon.Float64())))
 }
 
-// Dearer is a job that leaves clearly less room than most jobs of its epsilon.
+// Dearer describes a job that leaves clearly less room than most jobs of its epsilon.
 type Dearer struct {
-	// After is how many jobs of Epsilon, each one Gaussian release, the budget holds once the
-	// job is charged, and Usual how many after one Gaussian release of the epsilon of the job.
+	// After is the number of jobs of Epsilon, each one Gaussian release, for which the budget has room
+	// once the job is charged; Usual is the number after one Gaussian release of the job's epsilon.
 	After   int           `json:"jobs_after_this"`
 	Usual   int           `json:"jobs_after_a_usual_one"`
 	Epsilon ledger.Number `json:"epsilon_of_each"`

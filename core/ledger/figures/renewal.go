@@ -9,21 +9,21 @@ import (
 	"pawl/core/ledger"
 )
 
-// Renewal is the period of a budget that the figures of a Statement belong to, and what
-// holds over all of them.
+// Renewal is the period of a budget to which the figures of a Statement belong, and the bounds over
+// all periods.
 type Renewal struct {
 	Per    ledger.Period `json:"per"`
 	Period string        `json:"period"` // such as 2026-11
 	Began  string        `json:"began"`  // RFC 3339, UTC
 	Renews string        `json:"renews"` // when the next period begins
-	// Periods is the number of those in which something is charged.
+	// Periods is the number of periods in which something was charged.
 	Periods int `json:"periods_with_jobs"`
-	// ByAddition bounds what a unit in the data of all periods has lost: the sum of what
-	// each period may cost.
+	// ByAddition bounds the loss of a unit that is in the data of all periods: the sum of what each
+	// period may cost.
 	ByAddition Spend `json:"over_all_periods_by_addition"`
-	// Overall is what one filter counts for all that was done, at the budget's delta: a bound
-	// had all of it been planned in advance. No total over the periods was fixed, so it is no
-	// guarantee where jobs followed results; ByAddition is.
+	// Overall is what one filter counts for everything done, at the budget's delta: a bound if all of
+	// it was planned in advance. No total over the periods was fixed, so Overall is not a guarantee if
+	// jobs followed from results; ByAddition is.
 	Overall Spend `json:"over_all_periods"`
 }
 

@@ -1,6 +1,6 @@
-// Package figures makes statements, forecasts and outlooks of a ledger's accounts: what is spent and left, what one more
-// job would do, how many still fit. It reads views of accounts and asks them what would be decided; the ledger decides
-// and books without it, so that nothing here can raise a budget or lower a charge.
+// Package figures makes statements and forecasts from a ledger's accounts: what is spent and left, what one more job
+// would do, how many jobs still fit. It reads views of accounts and asks them what would be decided. The ledger decides
+// and charges without this package, so nothing here can raise a budget or lower a charge.
 package figures
 
 import (
@@ -14,7 +14,7 @@ import (
 	"pawl/core/ledger"
 )
 
-// Books is a ledger, to read.
+// Books is a ledger for reading.
 type Books interface {
 	View(ctx context.Context, dataset string) (*ledger.View, error)
 	Foretell(ctx context.Context, q ledger.Request) (ledger.Receipt, *ledger.View, error)
@@ -22,9 +22,9 @@ type Books interface {
 	User() string
 }
 
-// Statement is the account of a data set. Every epsilon is taken at
-// the budget's delta; spent amounts are rounded up and what is left down, at nine
-// decimals, so that Spent + Reserved + Left = Total unless Exceeded.
+// Statement is the account of a data set. Every epsilon is at the budget's delta; spent amounts are
+// rounded up and amounts left down, at nine decimals, so that Spent + Reserved + Left = Total
+// unless Exceeded.
 type Statement struct {
 	Name        string      `json:"name"`
 	Public      bool        `json:"public"`
@@ -32,29 +32,28 @@ type Statement struct {
 	RowsPerUnit int         `json:"rows_per_unit"`
 	Relation    dp.Relation `json:"relation,omitzero"` // 0 while nobody has declared it
 	Created     string      `json:"created"`
-	// Granted is nil when nobody granted a budget: a public data set without limit.
+	// Granted is nil if nobody granted a budget: a public data set without limit.
 	Granted *ledger.Grant `json:"granted"`
 	// Frozen is nil unless every reservation is refused.
 	Frozen *ledger.Act `json:"frozen"`
-	// Renewal is nil unless the budget renews. Standing, the shares and AtOnce are of the
-	// period that it names.
+	// Renewal is nil unless the budget renews. Standing, the shares and AtOnce are those of the period
+	// that it names.
 	Renewal *Renewal `json:"renewal,omitempty"`
 	Standing
-	// Analysts are the shares of the budget, by name; what others did before there
-	// were any counts for the data set alone.
+	// Analysts are the shares of the budget, by name. Charges of other users from before there were
+	// shares count for the data set only.
 	Analysts []Analyst `json:"analysts"`
-	// SeededRuns mark the data set: while there are any, no epsilon of this statement
-	// bounds what was put out about its rows. Cleared is how such marks were taken off.
+	// SeededRuns mark the data set: while there are any, no epsilon of this statement bounds what was
+	// released about its rows. Cleared records how such marks were removed.
 	SeededRuns []ledger.SeededRun `json:"seeded_runs"`
 	Cleared    []ledger.Clearing  `json:"seeded_runs_cleared"`
-	// Different is whose word it is that data which resemble this data set hold other units.
+	// Different records who declared that data which resemble this data set hold other units.
 	Different []ledger.Difference `json:"different"`
-	// AtOnce is what the same events would have cost in one plan. It decides
-	// nothing.
+	// AtOnce is the cost of the same events in one plan. It decides nothing.
 	AtOnce  AtOnce      `json:"if_planned_at_once"`
 	Head    ledger.Hash `json:"head"`
 	Entries []Entry     `json:"entries"`
-	// Reconciled lists what was said of a log that did not hold what had been seen of it.
+	// Reconciled lists the reasons for accepting a log that lacked what had been seen of it.
 	Reconciled []ledger.Reconciliation `json:"reconciled,omitempty"`
 }
 
@@ -64,8 +63,8 @@ type Standing struct {
 	Spent    Spend `json:"spent"`
 	Reserved Spend `json:"reserved"`
 	Left     Spend `json:"left"`
-	// Exceeded: a foreign run was booked after the fact and did not fit. Only then
-	// Spent + Reserved is more than Total.
+	// Exceeded reports that a run made outside pawl was charged after the fact and did not fit. Only
+	// then is Spent + Reserved more than Total.
 	Exceeded bool `json:"exceeded"`
 }
 
@@ -97,17 +96,17 @@ type Entry struct {
 	By         string            `json:"by"`
 	Stages     []string          `json:"stages"`
 	Event      json.RawMessage   `json:"event"`
-	Epsilon    ledger.Number     `json:"epsilon"` // a bound of its own
+	Epsilon    ledger.Number     `json:"epsilon"` // its own bound, alone
 	Method     string            `json:"accountant"`
 	NotPrivate bool              `json:"not_private"`
-	// Assignment of units to scopes that the event's scopes belong to; empty in
-	// entries of versions that did not name it, and of runs outside of pawl.
+	// Assignment of units to scopes that the event's scopes belong to; empty in entries of versions
+	// that did not record it, and of runs made outside pawl.
 	Assignment string          `json:"assignment,omitempty"`
 	Foreign    *ledger.Foreign `json:"foreign,omitempty"`
-	// Rebooked says who booked it again after a ledger had lost it, and why.
+	// Rebooked records who charged it again after a ledger had lost it, and why.
 	Rebooked  *ledger.Act  `json:"rebooked,omitempty"`
 	Approvals []ledger.Act `json:"approvals"`
-	// Period is the one that it is charged to; empty where the budget does not renew.
+	// Period is the period to which it is charged; empty if the budget does not renew.
 	Period string `json:"period,omitempty"`
 }
 
