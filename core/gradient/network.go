@@ -305,7 +305,7 @@ func (s *step) job(w int) {
 // mask and the pieces of noise of its number, whatever the parameters.
 func (s *step) skip(steps int) {
 	for range steps {
-		s.lots.Draw()
+		s.lots.Rows()
 		s.masks.Uint64()
 	}
 	s.number = uint64(steps)
@@ -337,7 +337,7 @@ func (s *step) piece(p int) (lo, hi int) {
 
 // next fills total with the noisy mean gradient at params.
 func (s *step) next() {
-	s.collect(s.lots.Draw())
+	s.collect(s.lots.Rows())
 	s.mask = s.masks.Uint64()
 	s.size = microbatch(len(s.lot), s.t.Microbatch)
 	if s.tuner != nil {
@@ -377,12 +377,20 @@ func (s *step) plain(w int) {
 	}
 }
 
-// collect lists the rows of a lot that have a target.
-func (s *step) collect(include []bool) {
+// collect lists the rows of a lot that have a target: those of rows, or all.
+func (s *step) collect(rows []int32, all bool) {
 	s.lot = s.lot[:0]
-	for i, y := range s.targets {
-		if y == y && (include == nil || include[i]) {
-			s.lot = append(s.lot, int32(i))
+	if all {
+		for i, y := range s.targets {
+			if y == y {
+				s.lot = append(s.lot, int32(i))
+			}
+		}
+		return
+	}
+	for _, i := range rows {
+		if y := s.targets[i]; y == y {
+			s.lot = append(s.lot, i)
 		}
 	}
 }

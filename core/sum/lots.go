@@ -64,7 +64,7 @@ func NewLotsOf(v *sealed.View, p Privacy, src *entropy.Source) Lots {
 // Rows returns the rows of the next lot in ascending order; all reports that it has every row. The slice is valid
 // until the next call.
 func (l *Lots) Rows() (rows []int32, all bool) {
-	if l.rate == 1 {
+	if l.rate == 1 && l.groups == nil { // the chance 1 of a group is that of its units alone
 		return nil, true
 	}
 	if l.unit == nil && l.groups == nil {
