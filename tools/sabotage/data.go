@@ -33,7 +33,7 @@ var sabotages = []sabotage{
 	{"neighbouring steps share half of their noise", "core/gradient/network.go", "s.drawn += uint64(len(s.noise))", "s.drawn += uint64(len(s.noise) / 2)", mechanism("training-steps"), &line{"s.number*uint64(pieces) + uint64(p)", "s.number*uint64(pieces/2) + uint64(p)"}},
 	{"half the noise on a network's sum", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", mechanism("training-steps"), nil},
 	{"rows of a unit ignored in a network's noise", "core/sum/linear.go", "* float64(permit.RowsApart()) * margin", "* min(1, float64(permit.RowsApart())) * margin", mechanism("training-steps"), nil},
-	{"a network ignores the sampling rate", "core/gradient/network.go", "if y == y && (include == nil || include[i]) {", "if y == y {", mechanism("training-steps"), nil},
+	{"a network ignores the sampling rate", "core/gradient/network.go", "	if all {\n", "	if all = true; all {\n", mechanism("training-steps"), nil},
 	{"masks by position", "core/gradient/clipsum.go", "own := mix(seed, s.seeds[row])", "own := mix(seed, uint64(row))", mechanism("training-masks"), nil},
 	{"one mask for all steps", "core/gradient/network.go", "s.mask = s.masks.Uint64()", "s.mask = 1", mechanism("training-masks"), nil},
 	{"a resumed run takes the noise from the beginning", "core/gradient/network.go", "s.drawn = uint64(steps) * uint64(len(s.params))", "s.drawn = 0 * uint64(steps)", mechanism("training-going-on"), &line{"s.number = uint64(steps)", "s.number = 0 * uint64(steps)"}},
