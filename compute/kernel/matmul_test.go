@@ -111,8 +111,11 @@ func checkExact(t failer, x *machine, c, a, b Matrix, accumulate, packed bool) {
 		}
 	}
 	if packed {
-		p := new(Packed)
-		x.packInto(p, b)
+		p, parts := new(Packed), 1+a.Rows%3
+		x.shape(p, b.Rows, b.Cols)
+		for part := range parts {
+			p.SetPart(b, part, parts)
+		}
 		x.matMulPacked(c, a, p, accumulate)
 	} else {
 		x.matMul(c, a, b, accumulate)

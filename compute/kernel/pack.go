@@ -1,5 +1,7 @@
 package kernel
 
+import "fmt"
+
 // Packed is a right factor in the order in which the kernel reads it. Pack each
 // weight matrix once a step and use it for every part of the batch. It may be
 // read by many goroutines at once.
@@ -26,17 +28,44 @@ func (p *Packed) Rows() int { return p.rows }
 // Cols returns n.
 func (p *Packed) Cols() int { return p.cols }
 
-func (x *machine) packInto(p *Packed, b Matrix) {
-	b.check("right factor")
-	p.from, p.tile, p.rows, p.cols = x, x.tileFor(b.Cols), b.Rows, b.Cols
-	w := p.tile.width(b.Cols)
-	if cap(p.data) < b.Rows*w {
-		p.data = make([]float32, b.Rows*w)
+// Shape makes room for a factor of k×n, all of whose parts SetPart has to pack before it is used.
+func (p *Packed) Shape(k, n int) { active.shape(p, k, n) }
+
+// SetPart packs one of so many parts of b, which has the shape of p, numbered from 0. Goroutines may pack different
+// parts side by side.
+func (p *Packed) SetPart(b Matrix, part, parts int) {
+	if b.Rows != p.rows || b.Cols != p.cols || part < 0 || part >= parts {
+		panic(fmt.Sprintf("kernel: part %d of %d of a factor of %d×%d, in place of %d×%d", part, parts, b.Rows, b.Cols, p.rows, p.cols))
 	}
-	p.data = p.data[:b.Rows*w]
+	p.from.packPart(p, b, part, parts)
+}
+
+func (x *machine) packInto(p *Packed, b Matrix) {
+	x.shape(p, b.Rows, b.Cols)
+	x.packPart(p, b, 0, 1)
+}
+
+func (x *machine) shape(p *Packed, k, n int) {
+	p.from, p.tile, p.rows, p.cols = x, x.tileFor(n), k, n
+	size := k * p.tile.width(n)
+	if cap(p.data) < size {
+		p.data = make([]float32, size)
+	}
+	p.data = p.data[:size]
+}
+
+// packPart packs whole panels, in the order in which they lie: block by block of k.
+func (x *machine) packPart(p *Packed, b Matrix, part, parts int) {
+	b.check("right factor")
+	w := p.tile.width(b.Cols)
+	panels := w / p.tile.cols
+	lo, hi := part*panels/parts*p.tile.cols, min((part+1)*panels/parts*p.tile.cols, b.Cols)
+	if lo >= hi {
+		return
+	}
 	for k := 0; k < b.Rows; k += blockK {
 		kc := min(blockK, b.Rows-k)
-		x.pack(p.data[k*w:], b.block(k, 0, kc, b.Cols), p.tile)
+		x.pack(p.data[k*w+lo*kc:], b.block(k, lo, kc, hi-lo), p.tile)
 	}
 }
 

@@ -24,17 +24,17 @@ var _ = register(Kind{
 // time step.
 type denseLayer struct{ affine }
 
-// forward packs the weights for both products. That is 2 to 4 % of a microbatch of 250
-// in a net of 784-1024-512-64-10, and less in all others of this work: too little
-// for a packing that workers share.
+// forward packs the weights for both products, unless Prepare did.
 func (d *denseLayer) forward(c *call, s *state, x []float32) []float32 {
 	weights, bias := d.group(c.params, c.net.frozen, 0)
-	w := kernel.Dense(weights, d.m, d.n)
-	if !c.packed {
-		s.w.Set(w)
-	}
-	if c.record != nil && c.wantInput {
-		s.wT.Set(w.T())
+	p, own := c.weights(s)
+	if w := kernel.Dense(weights, d.m, d.n); own {
+		if !c.packed {
+			p.w.Set(w)
+		}
+		if c.record != nil && c.wantInput {
+			p.wT.Set(w.T())
+		}
 	}
 	s.x = x
 	rows := len(x) / d.m
@@ -42,7 +42,7 @@ func (d *denseLayer) forward(c *call, s *state, x []float32) []float32 {
 	for i := 0; i < len(y); i += d.n {
 		copy(y[i:i+d.n], bias)
 	}
-	kernel.MatMulPacked(kernel.Dense(y, rows, d.n), kernel.Dense(x, rows, d.m), &s.w, true)
+	kernel.MatMulPacked(kernel.Dense(y, rows, d.n), kernel.Dense(x, rows, d.m), &p.w, true)
 	return y
 }
 
@@ -51,7 +51,8 @@ func (d *denseLayer) backward(c *call, s *state, dy []float32) []float32 {
 	if c.wantInput {
 		rows := len(dy) / d.n
 		dx = grow(&s.dx, rows*d.m)
-		kernel.MatMulPacked(kernel.Dense(dx, rows, d.m), kernel.Dense(dy, rows, d.n), &s.wT, false)
+		p, _ := c.weights(s)
+		kernel.MatMulPacked(kernel.Dense(dx, rows, d.m), kernel.Dense(dy, rows, d.n), &p.wT, false)
 	}
 	// Recorded last: core may scale what it was given.
 	if d.part == TrainAll {
@@ -59,6 +60,16 @@ func (d *denseLayer) backward(c *call, s *state, dy []float32) []float32 {
 	}
 	d.traceBias(c, s, dy)
 	return dx
+}
+
+// prepare packs a part of the weights for all workers.
+func (d *denseLayer) prepare(n *Net, params []float32, p *packs, wantInput bool, part, parts int) {
+	weights, _ := d.group(params, n.frozen, 0)
+	w := kernel.Dense(weights, d.m, d.n)
+	p.w.SetPart(w, part, parts)
+	if wantInput {
+		p.wT.SetPart(w.T(), part, parts)
+	}
 }
 
 func (d *denseLayer) memory(_, wantInput bool) int {

@@ -37,6 +37,9 @@ type Net struct {
 
 	mu      sync.Mutex
 	workers []*worker
+
+	shape  sync.Once
+	shared []packs // by op, those that Prepare packs
 }
 
 var _ gradient.Network = (*Net)(nil)
@@ -176,12 +179,44 @@ func (n *Net) PerExample() error {
 // A target that is NaN, or no class, gives its example a gradient of zero. It
 // panics when lengths do not match.
 func (n *Net) Backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(gradient.Trace)) {
+	n.backprop(worker, params, inputs, targets, seeds, record, nil)
+}
+
+// Prepare packs one of so many parts of the weights of dense layers, numbered from 0, for BackpropPrepared. Different
+// parts may be packed side by side, and nothing beside them.
+func (n *Net) Prepare(params []float32, part, parts int) {
+	n.batch(params, nil)
+	n.shape.Do(n.room)
+	for i, o := range n.ops {
+		if d, ok := o.(*denseLayer); ok {
+			d.prepare(n, params, &n.shared[i], i > n.first, part, parts)
+		}
+	}
+}
+
+// room makes room for what Prepare packs.
+func (n *Net) room() {
+	n.shared = make([]packs, len(n.ops))
+	for i, o := range n.ops {
+		if d, ok := o.(*denseLayer); ok {
+			n.shared[i].w.Shape(d.m, d.n)
+			n.shared[i].wT.Shape(d.n, d.m)
+		}
+	}
+}
+
+// BackpropPrepared is Backprop with params as they were when all parts were prepared: the same bits for less work.
+func (n *Net) BackpropPrepared(worker int, params, inputs, targets []float32, seeds []uint64, record func(gradient.Trace)) {
+	n.backprop(worker, params, inputs, targets, seeds, record, n.shared)
+}
+
+func (n *Net) backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(gradient.Trace), shared []packs) {
 	count := n.batch(params, inputs)
 	if len(targets) != count || len(seeds) != count {
 		panic(fmt.Sprintf("nn: %d examples with %d targets and %d seeds", count, len(targets), len(seeds)))
 	}
 	w := n.worker(worker)
-	w.call = call{net: n, n: count, params: params, seeds: seeds, record: record, steps: &w.steps}
+	w.call = call{net: n, n: count, params: params, seeds: seeds, record: record, steps: &w.steps, shared: shared}
 	scores := n.forward(w, inputs, 0, len(n.ops))
 	dy := grow(&w.loss, len(scores))
 	n.loss.Gradients(dy, scores, targets)

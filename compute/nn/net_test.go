@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -239,6 +240,39 @@ func TestPredictorKeepsItsWeights(t *testing.T) {
 	}
 }
 
+// Weights that were packed once for all workers, in parts side by side, give the traces of weights that each worker packs,
+// also after other parameters. Nets behind a frozen prefix have weights of their own.
+func TestPreparedStepsAreTheSame(t *testing.T) {
+	wide := tried{name: "wide", in: Vector(30), outputs: 4, layers: []Layer{{Kind: "dense", Units: 270}, kind("relu"), {Kind: "dense", Units: 100}, kind("tanh"), {Kind: "dense", Units: 4}}}
+	for _, c := range append(append(withDropout(), frozenForms()...), wide) {
+		whole := mustCompile(t, c.spec(), c.in, c.outputs)
+		params, inputs, targets, seeds := c.batch(whole, 6, 4)
+		net := whole.Rest()
+		inputs = slices.Clone(whole.ForwardPrefix(0, inputs))
+		var traces []gradient.Trace
+		record := func(tr gradient.Trace) {
+			tr.A, tr.G, tr.Index, tr.Chain = slices.Clone(tr.A), slices.Clone(tr.G), slices.Clone(tr.Index), nil
+			traces = append(traces, tr)
+		}
+		net.Backprop(0, params, inputs, targets, seeds, record)
+		want := traces
+		for parts := 1; parts <= 3; parts++ {
+			for _, with := range [][]float32{make([]float32, len(params)), params} {
+				var wait sync.WaitGroup
+				for part := range parts {
+					wait.Go(func() { net.Prepare(with, part, parts) })
+				}
+				wait.Wait()
+			}
+			traces = nil
+			net.BackpropPrepared(1, params, inputs, targets, seeds, record)
+			if !reflect.DeepEqual(traces, want) {
+				t.Errorf("%s: prepared in %d parts, the traces are others", c.name, parts)
+			}
+		}
+	}
+}
+
 // No memory is taken once a worker has seen the size.
 func TestNoAllocations(t *testing.T) {
 	for _, c := range withDropout() {
@@ -249,6 +283,8 @@ func TestNoAllocations(t *testing.T) {
 		pass := func() {
 			net.Backprop(0, params, inputs, targets, seeds, record)
 			net.Backprop(0, params, inputs[:3*d], targets[:3], seeds[:3], record)
+			net.Prepare(params, 0, 1)
+			net.BackpropPrepared(0, params, inputs, targets, seeds, record)
 			net.Predict(0, params, inputs)
 			net.ForwardPrefix(0, inputs)
 		}

@@ -61,6 +61,8 @@ type call struct {
 	params []float32
 	// packed says that the state has packed these parameters already.
 	packed bool
+	// shared are the weights of all ops, packed for all workers; nil where each packs its own.
+	shared []packs
 	// seeds, one for each example, are nil where dropout is off.
 	seeds  []uint64
 	record func(gradient.Trace)
@@ -85,13 +87,24 @@ type state struct {
 	part     []float32
 	index    []int32
 	lengths  []int32
-	w, wT    kernel.Packed
-	conv     kernel.ConvWeights
+	packs
+	conv kernel.ConvWeights
 	// h, c, wide and sums are working memory of layers with several steps or passes.
 	h, c, wide []float32
 	sums       []float64
 	standard   []standardizer // of each group of filters
 	batch      *batchStatistics
+}
+
+// packs are the weights of one op as products take them: W, and Wᵀ for the gradient at its input.
+type packs struct{ w, wT kernel.Packed }
+
+// weights are those of the op that runs, and whether it has to pack them itself.
+func (c *call) weights(s *state) (p *packs, own bool) {
+	if c.shared == nil {
+		return &s.packs, true
+	}
+	return &c.shared[c.layer-c.net.skipped], false
 }
 
 // worker is the memory of one goroutine; it grows to the largest microbatch and

@@ -16,13 +16,14 @@ import (
 	"pawl/data/schema"
 )
 
-// benchNets are a dense and a convolutional net of the sizes that this work trains.
+// benchNets are nets of the sizes that this work trains.
 var benchNets = []struct {
 	name   string
 	input  nn.Shape
 	layers []nn.Layer
 }{
 	{"dense", nn.Vector(300), []nn.Layer{{Kind: "dense", Units: 64}, {Kind: "relu"}, {Kind: "dense", Units: 10}}},
+	{"wide", nn.Vector(300), []nn.Layer{{Kind: "dense", Units: 256}, {Kind: "relu"}, {Kind: "dense", Units: 10}}}, // steps of which are prepared
 	{"conv", nn.Shape{Height: 28, Width: 28, Channels: 1}, []nn.Layer{
 		{Kind: "conv2d", Filters: 16, Kernel: 8, Stride: 2, Padding: "same"}, {Kind: "max_pool", Size: 2, Stride: 1}, {Kind: "bounded_relu", Bound: 2},
 		{Kind: "conv2d", Filters: 32, Kernel: 4, Stride: 2}, {Kind: "max_pool", Size: 2, Stride: 1}, {Kind: "tanh"},
@@ -40,6 +41,11 @@ var benchNets = []struct {
 // trainSteps trains a net on lots of about rows/2 examples and calls after with the
 // number of each step that is done.
 func trainSteps(t testing.TB, input nn.Shape, layers []nn.Layer, rows, steps int, private bool, after func(step int)) {
+	trainedBy(t, input, layers, rows, steps, private, true, after)
+}
+
+// trainedBy is trainSteps for a net that may prepare steps or not; it returns the parameters.
+func trainedBy(t testing.TB, input nn.Shape, layers []nn.Layer, rows, steps int, private, prepared bool, after func(step int)) []float32 {
 	net, err := nn.Compile(nn.Spec{Layers: layers}, input, 10)
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +76,9 @@ func trainSteps(t testing.TB, input nn.Shape, layers []nn.Layer, rows, steps int
 			after(step)
 		},
 	}
+	if !prepared {
+		training.Network = struct{ gradient.Network }{net}
+	}
 	rowsOf := sealed.NewWithInputs("d", s, cells, hash, in)
 	if !private {
 		training.Clipping = gradient.Unclipped
@@ -82,6 +91,20 @@ func trainSteps(t testing.TB, input nn.Shape, layers []nn.Layer, rows, steps int
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	return params
+}
+
+// A net whose weights are packed once a step is trained to the same bits.
+func TestPreparedStepsAreTheSame(t *testing.T) {
+	wide := benchNets[1]
+	for _, private := range []bool{false, true} {
+		train := func(prepared bool) []float32 {
+			return trainedBy(t, wide.input, wide.layers, 1200, 3, private, prepared, func(int) {})
+		}
+		if got, want := train(true), train(false); !slices.Equal(got, want) {
+			t.Errorf("private %v: other parameters where steps are prepared", private)
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func (k *worker) microbatch(s *step, params []float32, rows []int32, seed uint64
 		}
 	}
 	k.traces = k.traces[:0]
-	t.Network.Backprop(k.id, params, k.inputs[:n*dim], k.targets[:n], k.seeds[:n], k.record)
+	s.backprop(k.id, params, k.inputs[:n*dim], k.targets[:n], k.seeds[:n], k.record)
 	k.settle(n)
 	if m > 1 {
 		k.average(m)

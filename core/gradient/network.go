@@ -247,7 +247,10 @@ type step struct {
 	norm    float64       // that gradients are clipped to in this step
 	tuner   *quantile     // nil where the norm stays
 	crew    *crew.Crew
-	leaving bool // the sums are there, and what leaves is made of them
+	// What the workers do one after the other, and what they do now: nil, or what is done once for all microbatches, which
+	// backprop rests on; then the sums; then what leaves is made of them.
+	prepares, sums, leaves, now func(worker int)
+	backprop                    func(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace))
 }
 
 func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float64, src *entropy.Source) *step {
@@ -256,6 +259,10 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 		lots: sum.NewLotsOf(view, t.Privacy, src.Split("lots")), masks: src.Split("masks"),
 		divisor: float32(t.SamplingRate * t.ExpectedRows), lot: make([]int32, 0, view.Len()),
 		total: make([]float32, len(params)), stdDev: noiseStdDev, norm: t.ClippingNorm,
+	}
+	s.sums, s.leaves, s.backprop = s.work, s.plain, t.Network.Backprop
+	if p, ok := t.Network.(preparing); ok && len(params) >= worthPreparing {
+		s.prepares, s.backprop = func(w int) { p.Prepare(params, w, workers) }, p.BackpropPrepared
 	}
 	if t.Clipping == Quantile {
 		s.tuner = newQuantile(t, noiseStdDev, src.Split("share"))
@@ -273,9 +280,9 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 		s.workers[w].rows = view.Rows()
 		if noiseStdDev > 0 {
 			// Both have one stream, of which each takes pieces of its own.
-			s.workers[w].normals = noise.NewNormals(src.Split("noise"))
+			s.workers[w].normals, s.leaves = noise.NewNormals(src.Split("noise")), s.perturb
 		}
-		jobs = append(jobs, func() { s.job(w) })
+		jobs = append(jobs, func() { s.now(w) })
 	}
 	if t.Alone {
 		each := jobs
@@ -287,18 +294,6 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 	}
 	s.crew = crew.New(jobs...)
 	return s
-}
-
-// job is worker w's share of what goes on.
-func (s *step) job(w int) {
-	switch {
-	case !s.leaving:
-		s.work(w)
-	case s.workers[w].normals != nil:
-		s.perturb(w)
-	default:
-		s.plain(w)
-	}
 }
 
 // skip leaves every stream where the first steps leave it: each takes one lot, one
@@ -343,12 +338,19 @@ func (s *step) next() {
 	if s.tuner != nil {
 		s.norm, s.stdDev = s.tuner.norm, s.tuner.stdDev*s.tuner.norm
 	}
-	s.leaving = false
-	s.crew.Run()
+	if s.prepares != nil {
+		s.run(s.prepares)
+	}
+	s.run(s.sums)
 	s.follow()
-	s.leaving = true
-	s.crew.Run()
+	s.run(s.leaves)
 	s.number++
+}
+
+// run has the workers do their shares of one of them.
+func (s *step) run(do func(worker int)) {
+	s.now = do
+	s.crew.Run()
 }
 
 // perturb turns worker w's pieces of the clipped sum into what leaves, whether anybody was

@@ -112,3 +112,13 @@ type Network interface {
 	// masks.
 	Backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace))
 }
+
+// preparing is a Network that does once a step, for all workers, what Backprop would do for every microbatch: Prepare does one
+// of so many parts of that, by params alone, and BackpropPrepared is Backprop, to the bit, once all parts were prepared.
+type preparing interface {
+	Prepare(params []float32, part, parts int)
+	BackpropPrepared(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace))
+}
+
+// worthPreparing is the number of parameters from which that saves more than the workers' waiting for each other costs.
+const worthPreparing = 1 << 16
