@@ -13,6 +13,7 @@ import (
 	"pawl/core/linear"
 	"pawl/core/release"
 	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/model"
 )
 
@@ -121,11 +122,8 @@ type Additions struct {
 	// ClippingNorm bounds the gradient of a row of norm 1; Movement is the sum of all steps.
 	ClippingNorm, Movement float64
 	// Exact is the part of a heavy-tailed column's squared norm that its single cells have,
-	// beside the thresholds.
+	// beside the thresholds. Where it is not 0, such a column has the weight that it varies by.
 	Exact float64
-	// Spread is the power of a column's variance, above 0, that its part of a row's squared norm follows:
-	// below 1, columns that vary little get more weight than they have.
-	Spread float64
 	// Pairs are looked for; Free is the number of strongest attributes whose pairs need no
 	// screening.
 	Pairs bool
@@ -155,11 +153,13 @@ const (
 	targetCells, lowTarget = 64, 0.125
 
 	// Pairs are looked for from r = pairsNumber for a number and pairsClass for two classes, below which screening
-	// finds none and the pairs of the strongest columns lose on most tables; from
-	// exactFrom single cells of heavy-tailed columns are worth more, and from pairsBoth both. All are
-	// effective ratios, but exactMost: from that r on noise is small beside the draw of the rows, single
-	// cells have most of the norm, and columns the weight that they have.
-	pairsNumber, pairsClass, pairsBoth, exactFrom, exactMost = 2000, 3500, 20000, 6000, 20000
+	// finds none and the pairs of the strongest columns lose on most tables. From exactFrom single cells of
+	// heavy-tailed columns have the part exactPart of a column's norm. These are effective ratios; from a whole r of
+	// pairsBoth, where noise is small for both, there are pairs beside single cells.
+	pairsNumber, pairsClass, pairsBoth, exactFrom, exactPart = 2000, 3500, 10000, 6000, 0.7
+	// spread is the power of a column's variance that its part of a row's squared norm follows: below 1, columns
+	// that vary little get more weight than they have.
+	spread = 0.5
 )
 
 // EffectiveRatio is r = rows/(rows per unit · multiplier of one release at the budget), and half
@@ -177,24 +177,18 @@ func DefaultAdditions(t Task, r float64) Additions {
 	r = EffectiveRatio(r, t.ExpectedRows)
 	if t.Kind == model.Regression {
 		// Curvature 1 in place of 1/4, and a small clip: nearly an absolute error.
-		return Additions{ClippingNorm: 0.1, Movement: 1.5 * math.Pow(r, 0.75), Spread: 0.5, Pairs: r >= pairsNumber}
+		return Additions{ClippingNorm: 0.1, Movement: 1.5 * math.Pow(r, 0.75), Pairs: r >= pairsNumber}
 	}
-	a := Additions{ClippingNorm: min(0.15*max(1, math.Sqrt(r/500)), 0.6), Movement: 0.8 * max(25*math.Pow(r, 0.65), 2.3*r), Spread: 0.5, Free: freest}
+	a := Additions{ClippingNorm: min(0.15*max(1, math.Sqrt(r/500)), 0.6), Movement: 0.8 * max(25*math.Pow(r, 0.65), 2.3*r), Free: freest}
 	if t.Levels() > 2 {
 		a.ClippingNorm = 0.5
 		a.Movement = min(a.Movement, 7200*a.ClippingNorm)
 		return a
 	}
-	heavy := false
-	for i := range t.Schema.Columns {
-		heavy = heavy || t.Schema.Columns[i].HeavyTailed
+	if r >= exactFrom && slices.ContainsFunc(t.Schema.Columns, func(c schema.Column) bool { return c.HeavyTailed }) {
+		a.Exact = exactPart
 	}
-	if heavy && r >= exactFrom {
-		if a.Exact = 0.5; whole >= exactMost {
-			a.Exact, a.Spread = 0.9, 1
-		}
-	}
-	a.Pairs = r >= pairsClass && a.Exact == 0 || r >= pairsBoth
+	a.Pairs = r >= pairsClass && (a.Exact == 0 || whole >= pairsBoth)
 	return a
 }
 
@@ -396,13 +390,13 @@ func (g *GAM) additive(terms *model.Terms, counts [][]int64) *additive {
 			m.counts[l] = float64(n)
 		}
 		m.masses = masses(m.counts[:t.Levels-1], t.Ordered > 0)
-		exact := 0.0
-		if c := g.Schema.Column(t.Name); c >= 0 && g.Schema.Columns[c].HeavyTailed {
-			exact = g.Exact
+		exact, power := 0.0, spread
+		if c := g.Schema.Column(t.Name); c >= 0 && g.Schema.Columns[c].HeavyTailed && g.Exact > 0 {
+			exact, power = g.Exact, 1
 		}
 		m.level = func(levels []int) int { return levels[i] }
 		m.vectors = levelVectors(m.masses, t.Ordered > 0, exact)
-		m.size = math.Pow(max(meanSquare(m.vectors, m.masses), 1e-3), g.Spread)
+		m.size = math.Pow(max(meanSquare(m.vectors, m.masses), 1e-3), power)
 		m.scale(m.size)
 		f.mains = append(f.mains, m)
 	}

@@ -368,8 +368,8 @@ func TestMassesAndGroups(t *testing.T) {
 	}
 }
 
-// Single cells of heavy-tailed columns count from an effective r of 6,000, and for most of the norm from a whole r of 20,000,
-// which many rows alone do not reach.
+// Single cells of heavy-tailed columns count from an effective r of 6,000, which is half of the rows at most, and pairs
+// are looked for beside them from a whole r of 10,000.
 func TestAdditionsOfHeavyTails(t *testing.T) {
 	k := task("yes")
 	s := *k.Schema
@@ -377,15 +377,16 @@ func TestAdditionsOfHeavyTails(t *testing.T) {
 	numeric := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Type == schema.Numeric && c.Name != k.Target })
 	s.Columns[numeric].HeavyTailed = true
 	k.Schema = &s
-	for _, c := range []struct{ rows, r, exact, spread float64 }{
-		{40_000, 5999, 0, 0.5}, {40_000, 6000, 0.5, 0.5}, {40_000, 19_999, 0.5, 0.5}, {40_000, 20_000, 0.9, 1}, {11_000, 30_000, 0, 0.5},
-	} {
+	for _, c := range []struct {
+		rows, r, exact float64
+		pairs          bool
+	}{{40_000, 3499, 0, false}, {40_000, 3500, 0, true}, {40_000, 5999, 0, true}, {40_000, 6000, 0.7, false}, {40_000, 9999, 0.7, false}, {40_000, 10_000, 0.7, true}, {12_000, 10_000, 0.7, true}, {11_000, 30_000, 0, true}} {
 		k.ExpectedRows = c.rows
-		if a := DefaultAdditions(k, c.r); a.Exact != c.exact || a.Spread != c.spread {
-			t.Errorf("%g rows, r %g: exact %g, spread %g", c.rows, c.r, a.Exact, a.Spread)
+		if a := DefaultAdditions(k, c.r); a.Exact != c.exact || a.Pairs != c.pairs {
+			t.Errorf("%g rows, r %g: exact %g, pairs %t", c.rows, c.r, a.Exact, a.Pairs)
 		}
 	}
-	if a := DefaultAdditions(task("yes"), 30_000); a.Exact != 0 || a.Spread != 0.5 {
+	if a := DefaultAdditions(task("yes"), 30_000); a.Exact != 0 {
 		t.Errorf("without a heavy tail: %+v", a)
 	}
 }

@@ -104,7 +104,7 @@ var rules = []rule{
 		},
 	},
 	{
-		name: "curves", title: "Curves near the smallest r at which they are taken, and pairs near theirs", other: "the linear model",
+		name: "curves", title: "Curves near the smallest r at which they are taken, pairs near theirs, and single cells of heavy-tailed columns", other: "the linear model",
 		mine:   fit(nil),
 		theirs: fit(linear),
 		cases: []problem{
@@ -126,6 +126,12 @@ var rules = []rule{
 			{data: "adult", target: "age > 40", rows: 6000, runs: 20, epsilons: []string{"0.7"}},
 			{data: "adult", target: "workclass = Private", rows: 9000, runs: 20, epsilons: []string{"1.9"}},
 			{data: "bankfull", target: "housing", rows: 7800, runs: 20, epsilons: []string{"1.9"}},
+			{data: "kc_house", target: "bedrooms > 3", rows: 13290, runs: 20, epsilons: []string{"2.5", "5"}, set: true},
+			{data: "adult", target: "race = White", rows: 26048, runs: 20, epsilons: []string{"1.1", "3"}, set: true},
+			{data: "kc_house", target: "yr_built > 1975", rows: 13290, runs: 20, epsilons: []string{"2.5", "5"}},
+			{data: "kc_house", target: "bathrooms > 2", rows: 13290, runs: 20, epsilons: []string{"2.5", "5"}},
+			{data: "adult", target: "marital-status = Never-married", rows: 26048, runs: 20, epsilons: []string{"1.1", "3"}},
+			{data: "adult", target: "hours-per-week > 40", rows: 26048, runs: 20, epsilons: []string{"1.1", "3"}},
 			{data: "abalone", target: "rings", rows: 2784, runs: 20, epsilons: []string{"1.2"}, set: true},
 			{data: "bankfull", target: "age", rows: 4000, runs: 20, epsilons: []string{"0.9"}, set: true},
 			{data: "telco", target: "MonthlyCharges", rows: 4000, runs: 20, epsilons: []string{"0.9"}, set: true},
