@@ -29,9 +29,9 @@ import (
 //
 // # Guarantee
 //
-// For units of one row: j = 1 under AddOrRemoveOne and ZeroOut, 2 under ReplaceOne, which is
-// the relation of the paper (its 2L and r = 2). A permit for more rows per unit is
-// refused: the argument below is one about two directions.
+// For units of one row: j = 1 under AddOrRemoveOne and ZeroOut, 2 under ReplaceOne, which is the
+// relation of the paper (its 2L and r = 2). A permit for more rows per unit is refused, because the
+// argument below needs at most two directions.
 //
 // Given the data, b ↦ w* is a bijection with inverse b_D (see Objective). Neighbours have
 // b_D(w) − b_D'(w) = u of norm at most j, in the span of the rows x (and x') that differ,
@@ -44,26 +44,25 @@ import (
 // (Our copy of the paper takes γ/a there; we use twice, because the errors of two data
 // sets may point in opposite directions. It is 1 % of the budget either way.)
 //
-// γ doubles on the public schedule of Objective should it be missed; how often it
-// doubled is not covered.
+// If γ is missed, it doubles on the public schedule of Objective; how often it doubled is not
+// covered.
 type AMP struct {
 	Scope          dp.Scope
 	Epsilon, Delta float64
-	// ExpectedRows is n, a public number. It sets γ and nothing else.
+	// ExpectedRows is n, a public number. It determines γ and nothing else.
 	ExpectedRows float64
 	// Share in (0, 1) of ε_obj goes to b, the rest to the regularization; see
 	// linear.AMPShare.
 	Share    float64
 	Encoding *encode.Encoding
-	// Target maps a row's cells to 0 or 1; any other value, NaN among them, takes the
-	// row out.
+	// Target maps a row's cells to 0 or 1; any other value, including NaN, leaves the row out.
 	Target func(cells []float64) float64
 }
 
-// Event is what one fit costs.
+// Event returns the cost of one fit.
 func (a AMP) Event() dp.Event { return dp.Approximate{Epsilon: a.Epsilon, Delta: a.Delta} }
 
-// Validate reports the first parameter without meaning.
+// Validate returns an error for the first invalid parameter.
 func (a AMP) Validate() error {
 	if !(a.Delta > 0 && a.Delta < 1) {
 		return fmt.Errorf("convex: delta must lie in (0, 1), got %g", a.Delta)
@@ -115,8 +114,8 @@ func (a AMP) calibrate(permit *sealed.Permit) (ampCalibration, error) {
 // PerturbMinimum fits a on the rows of its scope and returns the weights (Dim). permit
 // must hold a.Event() on a.Scope, unused.
 //
-// Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
-// when interrupted and ErrNotCertified, both with the charge kept.
+// Errors: before any row is read, invalid parameters and a missing permit; afterwards, with the
+// charge kept, ctx.Err() when interrupted and ErrNotCertified.
 func PerturbMinimum(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, a AMP) (w []float64, err error) {
 	defer sealed.Contain(&err)
 	if err := a.Validate(); err != nil {

@@ -1,14 +1,14 @@
-// Package convex trains linear models in one release instead of many noisy
-// steps, by the structure of a convex problem:
+// Package convex trains linear models in one release instead of many noisy steps, using the
+// convexity of the problem:
 //
 //   - PerturbObjective minimises a regularised logistic loss plus a random linear
 //     term: pure ε, for budgets with δ = 0.
 //   - PerturbOutput adds Gaussian noise to the minimiser itself: one Gaussian event.
 //   - PerturbMinimum is approximate minima perturbation: (ε, δ), for units of one row.
 //
-// All rest on two public facts of package encode, ‖x‖₂ <= 1 for every row that
-// can exist and a target in a public range, and on the permit's bound k on the
-// rows of one unit. All take the whole guarantee per unit and not per row.
+// All rely on two public facts from package encode, ‖x‖₂ <= 1 for every possible row and a target
+// in a public range, and on the permit's bound k on the rows of one unit. All guarantees are per
+// unit and not per row.
 package convex
 
 import (

@@ -34,8 +34,8 @@ const (
 	minCapped = 0.01
 )
 
-// ErrNotCertified is returned when the solver reached no gradient norm of the
-// public schedule. Nothing is released and the charge stays.
+// ErrNotCertified is returned if the solver reached no gradient norm of the public schedule.
+// Nothing is released and the charge stays.
 var ErrNotCertified = errors.New("convex: no certified minimiser; raise the regularization")
 
 // Objective is one fit of binary logistic regression by objective perturbation
@@ -71,13 +71,13 @@ var ErrNotCertified = errors.New("convex: no certified minimiser; raise the regu
 //     trace at most k·c/a, so by the inequality of the means the determinant is at
 //     most (1 + c/a)^k.
 //
-// Together |ln p_D/p_{D∪Z}| <= ε' + k·ln(1+c/a) = ε_o. The same numbers come from
-// running the one-row mechanism at ε_o/k and taking k steps.
+// Together |ln p_D/p_{D∪Z}| <= ε' + k·ln(1+c/a) = ε_o. The one-row mechanism at ε_o/k with k steps
+// between neighbours gives the same numbers.
 //
-// ZeroOut costs the same, the null unit being one without a target. Under
-// ReplaceOne, with A the common rows, the gradients differ by at most 2k·r while
-// det(H_A+Z)/det(H_A+Z') still lies within (1+c/a)^{±k}: s doubles, nothing else.
-// Rows outside Scope and rows whose target is not 0 or 1 do not enter J at all.
+// ZeroOut costs the same, the null unit being one without a target. Under ReplaceOne, with A the
+// common rows, the gradients differ by at most 2k·r while det(H_A+Z)/det(H_A+Z') still lies within
+// (1+c/a)^{±k}: s doubles, and nothing else changes. Rows outside Scope and rows whose target is
+// not 0 or 1 do not enter J.
 //
 // # Finishing noise
 //
@@ -91,38 +91,35 @@ var ErrNotCertified = errors.New("convex: no certified minimiser; raise the regu
 // # Assumptions
 //
 //   - γ = 1e-6 is reached for every data set: in exact arithmetic the solver
-//     converges for all of them, and float64 leaves a wide margin. Should a fit
-//     miss it or its 300 iterations, γ doubles along 1e-6·2^j; which j was used, and the error
-//     after 12 doublings, then depend on the rows and are not covered by ε.
-//   - The norm of the gradient is itself computed in float64; half of γ is kept
-//     back for its rounding.
-//   - Continuous noise is represented in float64: its lowest bits are not those of
-//     a real number. What leaves is rounded to the grid of the finishing noise, a defence
-//     against the known attacks and no proof. The time a fit takes is not hidden either.
+//     converges for all of them, and float64 leaves a wide margin. If a fit does not reach it within 300 iterations,
+//     γ doubles along 1e-6·2^j; the j used, and the error after 12 doublings, then depend on the rows and are not
+//     covered by ε.
+//   - The norm of the gradient is itself computed in float64; half of γ is reserved for its rounding.
+//   - Continuous noise is represented in float64: its lowest bits are not those of a real number. The result is
+//     rounded to the grid of the finishing noise, a defence against the known attacks and not a proof. The duration
+//     of a fit is not hidden either.
 type Objective struct {
 	Scope dp.Scope
-	// Epsilon is the total, finishing noise included.
+	// Epsilon is the total, including the finishing noise.
 	Epsilon float64
 	// Regularization is a; see linear.Regularization.
 	Regularization float64
-	// ResidualCap r in (0, 1]; 1 is the logistic loss. A cap divides the noise by
-	// 1/r and wants a regularization smaller by r. With that, 1/2 was never worse
-	// than 1: accuracy at ε = 0.1, 1, 3 on 32,561 census rows (158 coordinates) 82.7,
-	// 85.2, 85.6 against 81.8, 85.1, 85.5; on 380 rows of WDBC (31 coordinates) 66,
-	// 87.0, 93.4 against 62, 83.1, 91.3 (both sets chose it, so it is optimistic). A
-	// cap makes the loss flat where it is large, and the solver is known to be quick
-	// only from a Regularization of 0.01 on: less is refused.
+	// ResidualCap r in (0, 1]; 1 is the logistic loss. A cap multiplies the noise by r and needs a
+	// regularization smaller by the factor r. With that, 1/2 was never worse than 1: accuracy at ε =
+	// 0.1, 1, 3 on 32,561 census rows (158 coordinates) 82.7, 85.2, 85.6 against 81.8, 85.1, 85.5; on
+	// 380 rows of WDBC (31 coordinates) 66, 87.0, 93.4 against 62, 83.1, 91.3 (both sets chose it, so
+	// it is optimistic). A cap makes the loss flat where it is large, and the solver is known to be
+	// fast only from a Regularization of 0.01 on; a smaller one is refused.
 	ResidualCap float64
 	Encoding    *encode.Encoding
-	// Target maps a row's cells to 0 or 1; any other value, NaN among them, takes
-	// the row out.
+	// Target maps a row's cells to 0 or 1; any other value, including NaN, leaves the row out.
 	Target func(cells []float64) float64
 }
 
-// Event is what one fit costs.
+// Event returns the cost of one fit.
 func (o Objective) Event() dp.Event { return dp.Pure{Epsilon: o.Epsilon} }
 
-// Validate reports the first parameter without meaning.
+// Validate returns an error for the first invalid parameter.
 func (o Objective) Validate() error {
 	if !(o.ResidualCap > 0 && o.ResidualCap <= 1) {
 		return fmt.Errorf("convex: residual cap must lie in (0, 1], got %g", o.ResidualCap)
@@ -178,8 +175,8 @@ func (o Objective) calibrate(relation dp.Relation, rowsPerUnit int) (calibration
 // PerturbObjective fits o on the rows of its scope and returns the weights (Dim).
 // permit must hold o.Event() on o.Scope, unused.
 //
-// Errors: invalid parameters or a missing permit before any row is read;
-// ctx.Err() when interrupted and ErrNotCertified, both with the charge kept.
+// Errors: before any row is read, invalid parameters and a missing permit; afterwards, with the
+// charge kept, ctx.Err() when interrupted and ErrNotCertified.
 func PerturbObjective(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, o Objective) ([]float64, error) {
 	all, err := PerturbObjectives(ctx, permit, rows, []Objective{o})
 	if err != nil {
@@ -188,12 +185,11 @@ func PerturbObjective(ctx context.Context, permit *sealed.Permit, rows *sealed.R
 	return all[0], nil
 }
 
-// PerturbObjectives fits several objectives of one scope and encoding, each with
-// fresh noise and each against its own event of the permit. Rows are encoded once
-// and a fit starts where the one before ended, or many that differ in noise only from
-// their common minimum without noise, which the guarantee allows: many fits are
-// several times faster than one by one. If one fails, none is returned
-// and all stay charged.
+// PerturbObjectives fits several objectives of one scope and encoding, each with fresh noise and
+// each against its own event of the permit. Rows are encoded once. A fit starts where the one
+// before ended; many fits that differ only in noise start from their common minimum without noise.
+// The guarantee allows both, and many fits together are several times faster than one by one. If
+// one fails, none is returned and all stay charged.
 func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, objectives []Objective) ([][]float64, error) {
 	if permit == nil {
 		return nil, sealed.ErrNotReserved
@@ -207,9 +203,9 @@ func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	})
 }
 
-// PerturbObjectivesPublic does the same on a public data set without a permit, for
-// simulations with many repetitions: noise is that of relation with one row per unit.
-// Its results carry no guarantee, because rows are open to whoever calls it.
+// PerturbObjectivesPublic does the same on a public data set without a permit, for simulations with
+// many repetitions; the noise is that of relation with one row per unit. Its results carry no
+// guarantee, because the rows are public.
 func PerturbObjectivesPublic(ctx context.Context, rows *sealed.Rows, relation dp.Relation, objectives []Objective, src *entropy.Source) ([][]float64, error) {
 	if src == nil {
 		return nil, errors.New("convex: a source of randomness is required")

@@ -28,18 +28,18 @@ import (
 //
 // # Guarantee
 //
-// The gradients of all rows of a unit have norm at most k·r together, so at the
-// minimiser w of D the gradient of J_D' is at most k·r for a unit that joins or leaves,
-// and 2k·r for one that is replaced. J_D' is strongly convex with constant a, hence
-// ‖w − w'‖ <= k·r/a or 2k·r/a. The solver stops at ‖∇J‖ <= γ on either side:
+// The gradients of all rows of a unit have norm at most k·r together, so at the minimiser w of D
+// the gradient of J_D' is at most k·r for a unit that is added or removed, and 2k·r for one that is
+// replaced. J_D' is strongly convex with constant a, hence ‖w − w'‖ <= k·r/a or 2k·r/a. The solver
+// stops at ‖∇J‖ <= γ on either side:
 //
 //	Δ = (k·r + 2γ)/a under AddOrRemoveOne and ZeroOut, (2k·r + 2γ)/a under ReplaceOne.
 //
 // The literature states the second, 2R/(n·Λ), for a public n. The first holds as well
 // as long as a is a constant: n in a = n·Λ must be declared, not counted.
 //
-// γ is 1e-6, and doubles on the public schedule of Objective should it be missed; how
-// often it doubled is not covered.
+// γ is 1e-6. If it is missed, it doubles on the public schedule of Objective; how often it doubled
+// is not covered.
 type Output struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64
@@ -48,15 +48,14 @@ type Output struct {
 	// ResidualCap r in (0, 1]; 1 is the logistic loss.
 	ResidualCap float64
 	Encoding    *encode.Encoding
-	// Target maps a row's cells to 0 or 1; any other value, NaN among them, takes the
-	// row out.
+	// Target maps a row's cells to 0 or 1; any other value, including NaN, leaves the row out.
 	Target func(cells []float64) float64
 }
 
-// Event is what one fit costs.
+// Event returns the cost of one fit.
 func (o Output) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: o.NoiseMultiplier} }
 
-// Validate reports the first parameter without meaning.
+// Validate returns an error for the first invalid parameter.
 func (o Output) Validate() error {
 	// Epsilon plays no part here; the other rules are those of Objective.
 	like := Objective{Scope: o.Scope, Epsilon: 1, Regularization: o.Regularization, ResidualCap: o.ResidualCap, Encoding: o.Encoding, Target: o.Target}
@@ -71,8 +70,8 @@ func (o Output) sensitivity(rowsApart int, gamma float64) float64 {
 // PerturbOutput fits o on the rows of its scope and returns the weights (Dim). permit
 // must hold o.Event() on o.Scope, unused.
 //
-// Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
-// when interrupted and ErrNotCertified, both with the charge kept.
+// Errors: before any row is read, invalid parameters and a missing permit; afterwards, with the
+// charge kept, ctx.Err() when interrupted and ErrNotCertified.
 func PerturbOutput(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, o Output) (w []float64, err error) {
 	defer sealed.Contain(&err)
 	if err := o.Validate(); err != nil {

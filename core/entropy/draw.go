@@ -20,10 +20,10 @@ func (s *Source) Uint64() uint64 {
 	return v
 }
 
-// Buffered returns the next unread words of the stream, at least one, as 8
-// little-endian bytes each, without consuming them: a loop that uses some and then
-// Discards them draws what as many calls of Uint64 would, without their overhead. The
-// slice is a view, to be read before the next call on s and never written.
+// Buffered returns the next unread words of the stream, at least one, as 8 little-endian bytes
+// each, without consuming them: a loop that uses some and then Discards them draws the same as that
+// many calls of Uint64, without their overhead. The slice is a view: read it before the next call
+// on s, and never write to it.
 func (s *Source) Buffered() []byte {
 	st := s.must()
 	if st.next == bufferBytes {
@@ -32,8 +32,7 @@ func (s *Source) Buffered() []byte {
 	return st.buffer[st.next:]
 }
 
-// Discard consumes words that Buffered returned. More than that, or a negative
-// number, panics.
+// Discard consumes words that Buffered returned. A larger or a negative number panics.
 func (s *Source) Discard(words int) {
 	st := s.must()
 	if words < 0 || words > (bufferBytes-st.next)/8 {
@@ -59,8 +58,8 @@ func (s *Source) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Uint64n returns a uniform integer in [0, n), without bias: values that would
-// favour some results are drawn again (Lemire, arXiv:1805.10941). n = 0 panics.
+// Uint64n returns a uniform integer in [0, n), without bias: values that would cause bias are drawn
+// again (Lemire, arXiv:1805.10941). n = 0 panics.
 func (s *Source) Uint64n(n uint64) uint64 {
 	if n == 0 {
 		panic("entropy: Uint64n of an empty range")
@@ -97,20 +96,19 @@ func (s *Source) BigIntn(n *big.Int) *big.Int {
 // Float64 returns a multiple of 2^-53, uniform in [0, 1).
 func (s *Source) Float64() float64 { return Float64(s) }
 
-// Words are uniform words, of a Source or of a stream that was keyed by one.
+// Words are uniform words, from a Source or from a stream keyed by one.
 type Words interface{ Uint64() uint64 }
 
-// Float64 is Source.Float64 from the next word of w.
+// Float64 returns Source.Float64 from the next word of w.
 func Float64(w Words) float64 { return float64(int64(w.Uint64()>>11)) * 0x1p-53 }
 
-// Open01 returns a real number uniform in (0, 1), rounded down to a float64:
-// every binade [2^-k-1, 2^-k) has its exact probability and 53 significant bits
-// inside, down to 2^-1022. Tails made from it (−ln U, inversions) therefore do
-// not stop at 2^-53, where multiples of 2^-53 end a normal tail near 8.2σ and
-// leave holes before.
+// Open01 returns a real number uniform in (0, 1), rounded down to a float64: every binade [2^-k-1,
+// 2^-k) has its exact probability and 53 significant bits inside, down to 2^-1022. Tails computed
+// from it (−ln U, inversions) therefore do not stop at 2^-53, whereas multiples of 2^-53 end a
+// normal tail near 8.2σ and leave gaps before that.
 func (s *Source) Open01() float64 { return Open01(s) }
 
-// Open01 is Source.Open01 from the next words of w.
+// Open01 returns Source.Open01 from the next words of w.
 func Open01(w Words) float64 {
 	u := w.Uint64()
 	zeros := bits.LeadingZeros64(u)
@@ -129,10 +127,9 @@ func Open01(w Words) float64 {
 	return math.Float64frombits(uint64(1022-zeros)<<52 | w.Uint64()>>12)
 }
 
-// Bernoulli returns true with probability exactly p (as a float64; below 2^-1022
-// it is never true): Open01 rounds a real uniform down to the grid on which p
-// lies, so comparing the rounded number equals comparing the real one. p outside
-// [0, 1], or NaN, panics.
+// Bernoulli returns true with probability exactly p (as a float64; below 2^-1022 it is never true):
+// Open01 rounds a real uniform number down to a grid that contains p, so comparing the rounded
+// number equals comparing the real one. p outside [0, 1], or NaN, panics.
 func (s *Source) Bernoulli(p float64) bool {
 	if !(p >= 0 && p <= 1) {
 		panic(fmt.Sprintf("entropy: Bernoulli probability %v is outside [0, 1]", p))

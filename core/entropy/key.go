@@ -28,11 +28,10 @@ func newKey() ([32]byte, error) {
 	return key, nil
 }
 
-// Derive binds key to a purpose and to the values that fix one computation, for
-// instance (study, trial number, digest of the spec, keyed digest of the data,
-// kernel name): HMAC-SHA256(key, purpose ‖ label ‖ parts), each with its length
-// in front, so ("ab", "c") and ("a", "bc") differ. Anything changed gives an
-// unrelated key. The result is as secret as key.
+// Derive binds key to a purpose and to the values that determine one computation, for instance
+// (study, trial number, digest of the spec, keyed digest of the data, kernel name):
+// HMAC-SHA256(key, purpose ‖ label ‖ parts), each with its length in front, so ("ab", "c") and
+// ("a", "bc") differ. Any change gives an unrelated key. The result is as secret as key.
 func Derive(key [32]byte, label string, parts ...[]byte) [32]byte {
 	return deriveKey(key, purposeDerive, label, parts)
 }

@@ -9,7 +9,7 @@ import (
 	"log/slog"
 )
 
-// ErrSecret is returned for bytes that no Save wrote.
+// ErrSecret is returned for bytes that are not the output of Save.
 var ErrSecret = errors.New("entropy: not a saved secret")
 
 const (
@@ -19,18 +19,16 @@ const (
 	SavedBytes = keyBytes + checkBytes
 )
 
-// Secret is a key from the operating system that outlives its process: that of a
-// training or a study that may be interrupted. It is opaque; what is made of it is
-// bound to a label and to the values that fix one computation. A Secret prints and
-// marshals as a fixed word.
+// Secret is a key from the operating system that outlives its process, for a training run or a
+// study that may be interrupted. It is opaque; everything derived from it is bound to a label and
+// to the values that determine one computation. A Secret prints and marshals as a fixed word.
 //
-// The zero Secret is none, and panics where a key is derived from it.
+// The zero Secret holds no key, and deriving a key from it panics.
 type Secret struct {
 	key **[keyBytes]byte // a pointer to a pointer for the reason given at Source
 }
 
-// NewSecret draws a secret, or returns the error with which the operating system
-// refused one.
+// NewSecret draws a secret, or returns the error of the operating system.
 func NewSecret() (Secret, error) {
 	key, err := newKey()
 	if err != nil {
@@ -44,8 +42,8 @@ func secretOf(key [keyBytes]byte) Secret {
 	return Secret{&k}
 }
 
-// Save returns the secret for a file that its owner alone can read, with a check of
-// its bytes. The zero Secret gives nil.
+// Save returns the secret, with a checksum, for a file that only its owner can read. The zero
+// Secret gives nil.
 func (s Secret) Save() []byte {
 	if s.IsZero() {
 		return nil
@@ -54,8 +52,8 @@ func (s Secret) Save() []byte {
 	return append(key[:], checkOf(key)...)
 }
 
-// RestoreSecret reads what Save returned. It refuses all else (ErrSecret): a key that
-// somebody wrote by hand is no secret, nor are zeros.
+// RestoreSecret reads the output of Save. Anything else gives ErrSecret: neither a key written by
+// hand nor zeros are a secret.
 func RestoreSecret(saved []byte) (Secret, error) {
 	if len(saved) != SavedBytes {
 		return Secret{}, fmt.Errorf("%w: %d bytes, want %d", ErrSecret, len(saved), SavedBytes)
@@ -87,21 +85,21 @@ func (s Secret) must() [keyBytes]byte {
 	return **s.key
 }
 
-// Derive binds the secret to a purpose and to the values that fix one computation.
-// Anything changed gives an unrelated secret.
+// Derive binds the secret to a purpose and to the values that determine one computation. Any change
+// gives an unrelated secret.
 func (s Secret) Derive(label string, parts ...[]byte) Secret {
 	return secretOf(Derive(s.must(), label, parts...))
 }
 
-// Source returns the stream of a purpose: the same in every process and version. Two
-// different computations under one label and parts would share their noise, which
-// breaks the privacy of both.
+// Source returns the stream of a purpose: the same in every process and version. Two different
+// computations with the same label and parts would share their noise, which breaks the privacy of
+// both.
 func (s Secret) Source(label string, parts ...[]byte) *Source {
 	return fromKey(Derive(s.must(), label, parts...))
 }
 
-// Key returns a key for another primitive, such as a MAC or the name of a computation.
-// It tells neither the secret nor any stream, and no Source can be made of it.
+// Key returns a key for another primitive, such as a MAC or the name of a computation. It reveals
+// neither the secret nor any stream, and no Source can be made from it.
 func (s Secret) Key(label string, parts ...[]byte) [32]byte {
 	return deriveKey(s.must(), purposeKey, label, parts)
 }

@@ -11,9 +11,8 @@ import (
 // 2 KiB the call dominates, and every step of a training splits children.
 const bufferBytes = 2048
 
-// Source is a stream of secret random bits. It is not safe for concurrent use:
-// give each goroutine its own child by Split, which alone may be called from
-// several goroutines at once.
+// Source is a stream of secret random bits. It is not safe for concurrent use: give each goroutine
+// its own child by Split, the only method that several goroutines may call at once.
 //
 // The zero Source panics on every use; make one with New, Seeded or from a Secret.
 // A copy of a Source is an alias of the same stream, never a second stream with
@@ -34,8 +33,8 @@ type state struct {
 	next   int // first unread byte, a multiple of 8
 }
 
-// New returns a Source under a fresh key from the operating system, or the
-// error with which the operating system refused one.
+// New returns a Source with a fresh key from the operating system, or the error of the operating
+// system.
 func New() (*Source, error) {
 	key, err := newKey()
 	if err != nil {
@@ -48,9 +47,8 @@ func New() (*Source, error) {
 // and version. It is not tainted: only what the operating system drew comes here.
 func fromKey(key [32]byte) *Source { return newSource(key, false) }
 
-// Seeded returns a predictable stream for simulations, tests and replays. It
-// protects nobody: whoever knows seed subtracts the noise. Seeded reports true
-// on it and on all its children.
+// Seeded returns a predictable stream for simulations, tests and replays. It protects nobody:
+// anybody who knows seed can subtract the noise. Seeded reports true on it and on all its children.
 func Seeded(seed uint64) *Source {
 	var root [32]byte
 	binary.LittleEndian.PutUint64(root[:], seed)
@@ -70,17 +68,16 @@ func newSource(root [32]byte, seeded bool) *Source {
 	return &Source{&st}
 }
 
-// Seeded reports whether the stream, or one it was split from, began in Seeded:
-// what it randomises is NOT PRIVATE.
+// Seeded reports whether the stream, or one from which it was split, came from the function Seeded:
+// whatever it randomises is NOT PRIVATE.
 func (s *Source) Seeded() bool { return s.must().seeded }
 
-// Split returns the child stream named by label and n. The child is a function
-// of the parent's key, label and n alone: it does not depend on how much was
-// read from the parent, does not advance it, and the same name gives the same
-// child again, so a name must be used for one computation only (label "lot" or
-// "noise", n the trial and step). Children of different names are independent
-// of each other and of the parent as far as HMAC-SHA256 is a pseudo-random
-// function. The seeded taint is inherited.
+// Split returns the child stream named by label and n. The child is a function of the parent's key,
+// label and n alone: it does not depend on how much was read from the parent, does not advance it,
+// and the same name gives the same child again, so a name must be used for one computation only
+// (label "lot" or "noise", n the trial and step). Children of different names are independent of
+// each other and of the parent, as far as HMAC-SHA256 is a pseudo-random function. They inherit the
+// mark of a seed.
 func (s *Source) Split(label string, n ...uint64) *Source {
 	st := s.must()
 	parts := make([][]byte, len(n))

@@ -10,13 +10,12 @@ import (
 // memory of dst (its old content is lost) and may be empty. Its members and its
 // length are secret.
 //
-// Gaps between members are geometric, floor(ln U / ln(1−rate)) with U from
-// Open01, so the work grows with rate·n and not with n. The quotient carries a
-// relative error below 2^-50 and −ln U stays below 64 except with probability
-// e^-64, so the chance that an index joins, given the indices before it, is rate ±
-// 2^-43: a relative 1e-7 at rate 1e-6, a residual error far below the digits in which
-// an epsilon is stated. From rate 1/4 on each index gets an exact Bernoulli draw,
-// which is then as fast.
+// Gaps between members are geometric, floor(ln U / ln(1−rate)) with U from Open01, so the work
+// grows with rate·n and not with n. The quotient carries a relative error below 2^-50 and −ln U
+// stays below 64 except with probability e^-64, so the probability that an index joins, given the
+// indices before it, is rate ± 2^-43: a relative 1e-7 at rate 1e-6, a residual error far below the
+// digits of a stated epsilon. From rate 1/4 on each index gets an exact Bernoulli draw, which is
+// then as fast.
 //
 // rate outside [0, 1], n < 0 and n > 2^31−1 panic.
 func (s *Source) Subset(dst []int32, n int, rate float64) []int32 {

@@ -7,15 +7,15 @@ import (
 	"fmt"
 )
 
-// ErrTravel is returned for bytes that no Seal wrote under this key and binding.
+// ErrTravel is returned for bytes that are not the output of Seal under this key and binding.
 var ErrTravel = errors.New("entropy: not a stream that was sealed under this key for this purpose")
 
-// Seal encrypts the stream for another process that knows key, which opens it with Unseal
-// and then draws the same values from its beginning. bound is authenticated and not
-// encrypted: the same bytes must be shown to open it. The taint of a seed travels along.
+// Seal encrypts the stream for another process that knows key, which opens it with Unseal and then
+// draws the same values from its beginning. bound is authenticated and not encrypted: opening needs
+// the same bytes. The mark of a seed is included.
 //
-// The cipher is AES-256-GCM under a key of its own with a random nonce, so that one key
-// seals at most 2³² streams.
+// The cipher is AES-256-GCM under a separate key with a random nonce, so one key may seal at most
+// 2³² streams.
 func (s *Source) Seal(key [32]byte, bound []byte) ([]byte, error) {
 	st := s.must()
 	var nonce [12]byte
@@ -31,7 +31,7 @@ func (s *Source) Seal(key [32]byte, bound []byte) ([]byte, error) {
 	return travelling(key).Seal(nonce[:], nonce[:], plain, bound), nil
 }
 
-// Unseal opens what Seal returned; ErrTravel for everything else.
+// Unseal opens the output of Seal; anything else gives ErrTravel.
 func Unseal(key [32]byte, bound, sealed []byte) (*Source, error) {
 	if len(sealed) < 12 {
 		return nil, ErrTravel

@@ -11,20 +11,20 @@ type Clipping string
 const (
 	// Flat scales a gradient by min(1, C/‖g‖).
 	Flat Clipping = "flat"
-	// Automatic scales by C/(‖g‖ + 0.01·C), so that every gradient has about norm C
-	// (Bu, Wang, Zha and Karypis, arXiv:2206.07136).
+	// Automatic scales by C/(‖g‖ + 0.01·C), so that every gradient has a norm of about C (Bu, Wang,
+	// Zha and Karypis, arXiv:2206.07136).
 	Automatic Clipping = "automatic"
-	// PerLayer scales the part of a gradient that belongs to each of the L weights (with
-	// its bias) by min(1, C_l/‖g_l‖) with C_l = C/√L. The bounds have ΣC_l² = C², so the
-	// whole has norm C at most and costs what Flat costs (McMahan, Ramage, Talwar and
-	// Zhang, arXiv:1710.06963). A weight of several uses is one weight.
+	// PerLayer scales the part of a gradient that belongs to each of the L weights (with its bias) by
+	// min(1, C_l/‖g_l‖) with C_l = C/√L. The bounds have ΣC_l² = C², so the whole has norm at most C
+	// and costs the same as Flat (McMahan, Ramage, Talwar and Zhang, arXiv:1710.06963). A weight that
+	// is used several times is one weight.
 	PerLayer Clipping = "per-layer"
-	// Quantile scales by min(1, C/‖g‖) with a C that follows a quantile of the norms: in
-	// every step it moves towards the one at which UnclippedShare of the examples would
-	// not be clipped (Andrew, Thakkar, McMahan and Ramaswamy, arXiv:1905.03871).
+	// Quantile scales by min(1, C/‖g‖) with a C that follows a quantile of the norms: in every step it
+	// moves towards the norm at which UnclippedShare of the examples would not be clipped (Andrew,
+	// Thakkar, McMahan and Ramaswamy, arXiv:1905.03871).
 	Quantile Clipping = "quantile"
-	// Unclipped does not bound anything, nor leave out a gradient that is not finite;
-	// it is refused wherever noise is added.
+	// Unclipped bounds nothing and does not leave out gradients that are not finite; it is refused
+	// wherever noise is added.
 	Unclipped Clipping = "none"
 )
 

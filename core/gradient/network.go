@@ -1,13 +1,12 @@
 // Package gradient trains networks by DP-SGD: the sum of clipped per-example gradients over a
 // lot, plus Gaussian noise, divided by a public number, step by step.
 //
-// Guarantee: the weights that Train leaves are a post-processing of Steps releases, each of a
-// vector of L2 sensitivity ClippingNorm × rows per unit (twice that under ReplaceOne) with
-// Gaussian noise of NoiseMultiplier times that, on a lot that every unit joins with all its rows
-// with probability SamplingRate (exactly what Training.Event says). With Coefficients the noise is
-// correlated over the steps and lots are of groups that take turns; what that costs and why is
-// derived at dp.Banded. The noisy sum is rounded to a public grid as a whole (noise.Grid), whoever
-// is in the lot.
+// Guarantee: the weights that Train computes are a post-processing of Steps releases, each of a
+// vector of L2 sensitivity ClippingNorm × rows per unit (twice that under ReplaceOne) with Gaussian
+// noise of NoiseMultiplier times that, on a lot that every unit joins with all its rows with
+// probability SamplingRate (exactly what Training.Event says). With Coefficients the noise is
+// correlated over the steps and lots come from groups that take turns; dp.Banded derives the cost.
+// The noisy sum is rounded to a public grid as a whole (noise.Grid), whatever the lot.
 package gradient
 
 import (
@@ -31,56 +30,54 @@ const rounding = 1 + 1e-5
 // the number of processors: microbatch k always belongs to accumulator k mod 2.
 const workers = 2
 
-// Privacy holds what the guarantee depends on.
+// Privacy holds everything on which the guarantee depends.
 type Privacy = sum.Privacy
 
-// Training is DP-SGD on a network: at every step each unit joins the lot with
-// probability SamplingRate, per-example gradients over all trainable parameters
-// together are clipped to ClippingNorm, summed and noised, and the result divided
-// by the public ExpectedRows·SamplingRate is handed to Update.
+// Training is DP-SGD on a network: at every step each unit joins the lot with probability
+// SamplingRate, per-example gradients over all trainable parameters together are clipped to
+// ClippingNorm, summed and noised, and the result, divided by the public ExpectedRows·SamplingRate,
+// is passed to Update.
 type Training struct {
 	Privacy
 	Clipping Clipping
 	Network  Network
-	// Target maps a row's cells to its target; NaN takes the row out.
+	// Target maps a row's cells to its target; NaN leaves the row out.
 	Target func(cells []float64) float64
-	// Encode, when not nil, fills the input of the network from a row's cells by public
-	// facts; else rows bring a dense input of their own. It runs concurrently.
+	// Encode, if not nil, fills the input of the network from a row's cells by public facts; otherwise
+	// rows have a dense input of their own. It is called concurrently.
 	Encode func(input []float32, cells []float64)
 	// ExpectedRows is the nominal number of rows in Scope.
 	ExpectedRows float64
-	// UnclippedShare, in (0, 1), is the share of examples that Quantile leaves as they
-	// are; ClippingNorm is then the norm of the first step. It is 0 for every other
-	// Clipping.
+	// UnclippedShare, in (0, 1), is the share of examples that Quantile leaves unclipped; ClippingNorm
+	// is then the norm of the first step. It is 0 for every other Clipping.
 	UnclippedShare float64
-	// Follow, when not nil, is told before each Update the clipping norm of the step
-	// and the noisy share of examples within it, NaN but for Quantile: released numbers.
+	// Follow, if not nil, receives before each Update the clipping norm of the step and the noisy
+	// share of examples within it (NaN except for Quantile). Both are released numbers.
 	Follow func(norm, share float64)
-	// Microbatch is the largest number of examples that pass through the network at
-	// once: a matter of memory, without effect on the result beyond rounding. The
-	// memory of a run is Microbatch·Multiplicity times what the network keeps of an
-	// example, besides what grows with the parameters.
+	// Microbatch is the largest number of examples that pass through the network at once. It affects
+	// memory, and the result only by rounding. The memory of a run is Microbatch·Multiplicity times
+	// what the network stores per example, plus what grows with the parameters.
 	Microbatch int
-	// Augment, when not nil, fills dst with one of Multiplicity data-free variants of
-	// an example's input; it runs concurrently. Gradients of the variants are averaged
-	// before clipping, so multiplicity costs no privacy.
+	// Augment, if not nil, fills dst with one of Multiplicity data-free variants of an example's
+	// input; it is called concurrently. Gradients of the variants are averaged before clipping, so
+	// Multiplicity costs no privacy.
 	Augment      func(dst, input []float32, seed uint64)
 	Multiplicity int
-	// First is the step to begin with: 0, or, for a run that goes on, the number of
-	// steps made. params and what Update keeps must then be as the same computation
-	// (Training, rows and the event's stream) left them; else the noise of a step would be used
-	// on two sums, whose difference shows what it hid.
+	// First is the step to begin with: 0, or for a resumed run the number of completed steps. params
+	// and the state of Update must then be as the same computation (Training, rows and the event's
+	// stream) left them; otherwise two sums would get the noise of one step, and their difference
+	// would reveal what it hides.
 	First int
-	// FirstNorm is the clipping norm of step First of a run under Quantile that goes on
-	// (NextNorm); 0 else.
+	// FirstNorm is the clipping norm of step First of a resumed run under Quantile (NextNorm),
+	// otherwise 0.
 	FirstNorm float64
-	// Update receives the noisy mean gradient of step t (from 0), a vector that it
-	// may keep until it returns, and changes params.
+	// Update receives the noisy mean gradient of step t (from 0) and changes params. It must not keep
+	// the vector after it returns.
 	Update func(t int, params, gradient []float32)
-	// Progress, when not nil, is told the number of steps done: a public number.
+	// Progress, if not nil, receives the number of completed steps, which is public.
 	Progress func(done, steps int)
-	// Alone keeps the run on one goroutine, for callers that run several side by side.
-	// It changes no bit of the result.
+	// Alone keeps the run on one goroutine, for callers with several concurrent runs. It does not
+	// change the result by a bit.
 	Alone bool
 }
 
@@ -88,7 +85,7 @@ type Training struct {
 // range, in which the bound of a contribution was derived.
 const leastNorm, greatestNorm = 1e-12, 1e12
 
-// Validate reports the first parameter without meaning.
+// Validate returns an error for the first invalid parameter.
 func (t *Training) Validate() error {
 	lot := float32(t.SamplingRate * t.ExpectedRows)
 	switch {
@@ -141,16 +138,16 @@ func (t *Training) check(params []float32) error {
 // Train runs t on the rows of its scope and changes params (Network.Parameters()
 // numbers) in place. permit must hold t.Event() on t.Scope, unused.
 //
-// Guarantee: params is a post-processing of Steps releases of a vector of L2
-// sensitivity ClippingNorm·Permit.RowsApart(), each with noise of NoiseMultiplier
-// times that. A row's contribution, as it is computed, has norm ClippingNorm·(1+2e-6)
-// at most; the noise is enlarged by 1e-5. Contributions are added in float32, whose
-// rounding is a stated residual risk (core/README.md). Noise is added in float64, and what
-// leaves lies on the grid of its deviation (noise.Grid), as a float32.
+// Guarantee: params is a post-processing of Steps releases of a vector of L2 sensitivity
+// ClippingNorm·Permit.RowsApart(), each with noise of NoiseMultiplier times that. A row's
+// contribution, as computed, has norm at most ClippingNorm·(1+2e-6); the noise is enlarged by 1e-5.
+// Contributions are added in float32, whose rounding is a stated residual risk (core/README.md).
+// Noise is added in float64, and the result is rounded to the grid of its deviation (noise.Grid)
+// and stored as a float32.
 //
-// Errors: invalid parameters or a missing permit before any row is read;
-// ctx.Err() when interrupted and sealed.ErrFault when a callback or the network
-// panics, with the charge kept and params as after the last whole step.
+// Errors: before any row is read, invalid parameters and a missing permit; afterwards, with the
+// charge kept and params as after the last complete step, ctx.Err() when interrupted and
+// sealed.ErrFault if a callback or the network panics.
 func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Training, params []float32) (err error) {
 	defer sealed.Contain(&err)
 	if err := t.check(params); err != nil {
@@ -177,9 +174,9 @@ func TrainPublic(ctx context.Context, rows *sealed.Rows, t Training, params []fl
 	return t.public(ctx, rows, params, src)
 }
 
-// SimulatePublic is TrainPublic with t's clipping and noise, for trainings on public
-// data that shall behave like private ones. Its result carries no guarantee either:
-// nothing was booked.
+// SimulatePublic is TrainPublic with t's clipping and noise, for training runs on public data that
+// should behave like private ones. Its result carries no guarantee either, since nothing is
+// charged.
 func SimulatePublic(ctx context.Context, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) error {
 	if t.Clipping == Unclipped {
 		return errors.New("gradient: noise has a scale only where gradients are clipped")

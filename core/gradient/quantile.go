@@ -82,7 +82,7 @@ func moved(norm, share, want float64) float64 {
 	return min(max(norm*math.Exp(-shareRate*(share-want)), leastNorm), greatestNorm)
 }
 
-// NextNorm is the clipping norm after a step of which Follow was told norm and share: a
+// NextNorm returns the clipping norm after a step for which Follow received norm and share. It is a
 // function of released numbers.
 func (t *Training) NextNorm(norm, share float64) float64 {
 	return moved(norm, share, t.UnclippedShare)

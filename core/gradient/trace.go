@@ -6,12 +6,12 @@ package gradient
 //
 //	∂loss_i/∂W = A_iᵀ G_i    (M×N)    and, with a bias,    ∂loss_i/∂b = Σ_t G_i,t
 //
-// Dense layers have T = 1; a convolution has one row per output position and A is
-// its im2col; a recurrent layer has one row per time step. Layers hand out traces
-// and never clip, sum over examples or draw noise.
+// Dense layers have T = 1; a convolution has one row per output position and A is its im2col; a
+// recurrent layer has one row per time step. Layers return traces and never clip, sum over examples
+// or draw noise.
 type Trace struct {
-	// Offset is the position of W (M×N, row-major) in the flat vector of trainable
-	// parameters; the bias (N numbers) follows W when Bias is set.
+	// Offset is the position of W (M×N, row-major) in the flat vector of trainable parameters; the
+	// bias (N numbers) follows W if Bias is set.
 	Offset int
 	// T, M and N are positions per input, inputs and outputs of the map.
 	T, M, N int
@@ -20,20 +20,19 @@ type Trace struct {
 	// valid until the next call of Backprop on the same worker; core writes to A, G
 	// and Index, so no two traces share a G or an Index.
 	A, G []float32
-	// Starts, when not nil, has n+1 numbers: input i has the rows Starts[i] to
-	// Starts[i+1]−1, T of them at most, in place of T. The steps beyond the end of a
-	// short text then do not exist, rather than being zero.
+	// Starts, if not nil, has n+1 numbers: input i has the rows Starts[i] to Starts[i+1]−1, at most T
+	// of them, instead of T. The steps beyond the end of a short text then do not exist, rather than
+	// being zero.
 	Starts []int32
-	// Index, when not nil, stands in place of A, which is nil: row r of A is 1 at
-	// Index[r] in [0, M) and 0 elsewhere. It has no Bias. An embedding is such a map.
+	// Index, if not nil, replaces A, which is then nil: row r of A is 1 at Index[r] in [0, M) and 0
+	// elsewhere. Such a map, for example an embedding, has no Bias.
 	Index []int32
-	// Diagonal says that W is a diagonal, of which N = M numbers are kept: output j
-	// is w_j times input j, and ∂loss_i/∂w_j = Σ_t A_i,tj G_i,tj. The scale of a
-	// normalization is such a map.
+	// Diagonal declares that W is diagonal, stored as N = M numbers: output j is w_j times input j,
+	// and ∂loss_i/∂w_j = Σ_t A_i,tj G_i,tj. The scale of a normalization is such a map.
 	Diagonal bool
-	// Chain, when not nil, turns ∂loss_i/∂W (with the bias behind it), in place, into
-	// the gradient of the parameters from which W was computed. It is one linear map
-	// for all examples, which may depend on params and on nothing else.
+	// Chain, if not nil, transforms ∂loss_i/∂W (followed by the bias), in place, into the gradient of
+	// the parameters from which W was computed. It is the same linear map for all examples, and may
+	// depend on params only.
 	Chain func(gradient []float32)
 }
 
@@ -97,19 +96,16 @@ type Network interface {
 	Parameters() int
 	// Inputs is the length of one example's input.
 	Inputs() int
-	// PerExample is nil if what a trace holds of an example is a function of params
-	// and of its own input, target and seed alone. A network with a layer that mixes
-	// examples returns an error that names it: it is trained without clipping on
-	// public data, and refused otherwise.
+	// PerExample returns nil if the rows of an example in a trace are a function of params and of that
+	// example's input, target and seed alone. A network with a layer that mixes examples returns an
+	// error that names the layer; it can be trained only without clipping on public data.
 	PerExample() error
-	// Backprop runs a microbatch forward and backward: inputs is n×Inputs(),
-	// targets has n class indices or values. It calls record once for each use of a
-	// trainable map, with gradients of each example's own loss (not of a mean), in
-	// an order that is the same for every call. Maps that share a weight say so by one
-	// Offset, with the same M, N, Diagonal and Chain; their gradients are added before
-	// the norm is taken. Traces whose parameters overlap in any other way are refused.
-	// seeds holds one number per example for data-free randomness such as dropout
-	// masks.
+	// Backprop runs a microbatch forward and backward: inputs is n×Inputs(), targets has n class
+	// indices or values. It calls record once for each use of a trainable map, with gradients of each
+	// example's own loss (not of a mean), in the same order in every call. Maps that share a weight
+	// have the same Offset, M, N, Diagonal and Chain; their gradients are added before the norm is
+	// computed. Traces whose parameters overlap in any other way are refused. seeds holds one number
+	// per example for data-free randomness such as dropout masks.
 	Backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace))
 }
 

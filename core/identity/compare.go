@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Likeness is what a comparison finds.
+// Likeness is the result of a comparison.
 type Likeness int
 
 const (
@@ -14,35 +14,37 @@ const (
 	Equal              // the same records and the same names of columns
 )
 
-// Verdict of Compare. The shares are as private as the tables and are for tests and the ledger's own use: what
-// leaves is the Likeness alone.
+// Verdict is the result of Compare. The shares are as private as the tables, for tests and the ledger's own
+// use: only the Likeness may be released.
 type Verdict struct {
 	Likeness Likeness
-	// Known is the estimated share of the distinct records of the known table that are found in the other, and
-	// Found that of the other's that are known. Of tables that are alike by their columns alone they are 0.
+	// Known is the estimated share of the known table's distinct records that are in the other table, and
+	// Found the share of the other's that are in the known one. Both are 0 for tables that are alike by their
+	// columns alone.
 	Known, Found float64
 }
 
 // fewest is the number of values that were seen once from which their natural overlap is estimated.
 const fewest = 64
 
-// Alike is Compare's Likeness.
+// Alike returns the Likeness that Compare finds.
 func Alike(known, found *Print) Likeness { return Compare(known, found).Likeness }
 
 // Compare reports how a new table resembles a known one, from prints under one key.
 //
 // Natural overlap is not likeness: two independent samples of one population share the combinations of cells that
-// are common in it. Three tests, each of which may convict:
+// are common in it. There are three tests, each of which may establish likeness:
 //
-//   - Records that a table holds once, when the sketch has 64 or more: in an independent sample of s times the
-//     size such a record occurs with chance at most 1−exp(−s·2N₂/N₁), where N₁ and N₂ count records seen once and
-//     twice (Good 1953; the mean over records is less, by Jensen). Convicted is a share above the middle between
-//     this chance and 1, by 5 standard deviations.
-//   - Counts of records: T = Σ (x−sy)²/(s(x+y)) is about its number of terms for independent samples, and near 0
-//     for copies. Convicted is a T whose chance, given the sums x+y, is below 10⁻⁶ by Chernoff's bound.
-//   - The first test on the values of single columns most of whose values are different, wherever two columns or
-//     more agree: what is left when columns were added, dropped or renamed. One column is an identifier or a
-//     time, which other tables may share. Vectors are one column and need no second.
+//   - Records that a table holds once, when the sketch has 64 or more: in an independent sample of s times the size
+//     such a record occurs with probability at most 1−exp(−s·2N₂/N₁), where N₁ and N₂ count records seen once and
+//     twice (Good 1953; the mean over records is less, by Jensen). The test establishes likeness if the share is
+//     above the middle between this probability and 1 by 5 standard deviations.
+//   - Counts of records: T = Σ (x−sy)²/(s(x+y)) is about its number of terms for independent samples, and near 0 for
+//     copies. The test establishes likeness if the probability of T, given the sums x+y, is below 10⁻⁶ by Chernoff's
+//     bound.
+//   - The first test on the values of single columns whose values are mostly different, if two columns or more agree:
+//     these remain when columns are added, dropped or renamed. A single column may be an identifier or a time, which
+//     other tables share. Vectors are one column and need no second.
 func Compare(known, found *Print) Verdict {
 	if known.Kind != found.Kind || known.Rows == 0 || found.Rows == 0 {
 		return Verdict{}
@@ -76,15 +78,15 @@ func Compare(known, found *Print) Verdict {
 	return v
 }
 
-// Shared reports whether two tables hold records of one another, be they few among many others, which Compare leaves
-// alone: a table may share some rows with another without being a copy of it.
+// Shared reports whether two tables have records in common, even if these are few among many others. Compare ignores
+// such overlap, since a table may share some rows with another without being a copy of it.
 //
-// Of independent samples of any two populations, the records that both hold once number at most R = Σ ab·exp(−a−b) in the
-// mean, a and b being the expected counts of a record. By Cauchy and Schwarz R ≤ 2√(N₂M₂), where N₂ and M₂ are the mean numbers of
-// records seen twice. Convicted is a number whose chance is below 10⁻⁶ by Chernoff's bound for sums of independent events.
-// It takes 60 common records that the sketches see, or more where tables have equal rows by nature. One answer tells nothing
-// of a single record; whoever may ask again, with rows left out, learns of each row of his own whether it is in the other table.
-// So ask only for those who can read both.
+// In independent samples of any two populations, the mean number of records that both hold once is at most R = Σ
+// ab·exp(−a−b), where a and b are the expected counts of a record. By Cauchy and Schwarz R ≤ 2√(N₂M₂), where N₂ and M₂ are
+// the mean numbers of records seen twice. Shared reports true if the probability of the observed number is below 10⁻⁶ by
+// Chernoff's bound for sums of independent events. This takes 60 common records in the sketches, or more if tables have
+// equal rows by nature. One answer reveals nothing about a single record, but somebody who may ask again, with rows left
+// out, learns of each row of his own whether it is in the other table. So call it only for those who can read both tables.
 func Shared(a, b *Print) bool {
 	if a.Kind != b.Kind {
 		return false

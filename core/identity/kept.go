@@ -2,8 +2,8 @@ package identity
 
 import "slices"
 
-// Kept is what a store keeps of one data set: prints and writings, as they were marshalled. What cannot be
-// read is an error: what it would recognise could pass unseen.
+// Kept holds the stored prints and writings of one data set, as marshalled. An unreadable entry is an
+// error, since the copies that it would recognise could go undetected.
 type Kept [][]byte
 
 func (k Kept) prints() (prints []*Print, err error) {
@@ -20,7 +20,7 @@ func (k Kept) prints() (prints []*Print, err error) {
 	return prints, nil
 }
 
-// Alike returns how much the closest of the found prints is like one that is kept.
+// Alike returns the greatest likeness of a found print to a stored one.
 func (k Kept) Alike(found []*Print) (most Likeness, err error) {
 	known, err := k.prints()
 	for _, p := range known {
@@ -31,8 +31,8 @@ func (k Kept) Alike(found []*Print) (most Likeness, err error) {
 	return most, err
 }
 
-// Recorded compares the first found print of a kind with those that are kept: same says that it is one of
-// them, others that there are some and it is none.
+// Recorded compares the first found print of a kind with the stored ones: same reports that it is one of
+// them, others that there are stored prints and it is none of them.
 func (k Kept) Recorded(found []*Print, kind Kind) (same, others bool, err error) {
 	i := slices.IndexFunc(found, func(p *Print) bool { return p.Kind == kind })
 	if i < 0 {
@@ -45,8 +45,8 @@ func (k Kept) Recorded(found []*Print, kind Kind) (same, others bool, err error)
 	return same, others && !same, err
 }
 
-// Rewritten reports whether an identifier is written differently from what is kept. A unit whose identifier is
-// written differently counts as another unit, in another place.
+// Rewritten reports whether an identifier is written differently from the stored form. A unit whose identifier
+// is written differently counts as another unit, in another place.
 func (k Kept) Rewritten(w *Writings) (bool, error) {
 	for _, b := range k {
 		if !IsWritings(b) {

@@ -12,7 +12,7 @@ const version = 1
 // ErrFormat is returned for bytes that are not a print of this version.
 var ErrFormat = errors.New("not a print of this version")
 
-// Marshal returns the print as bytes, 48 KB at most for records and 12 KB for a column.
+// Marshal returns the print as bytes, at most 48 KB for records and 12 KB for a column.
 func (p *Print) Marshal() []byte {
 	b := append([]byte{version, byte(p.Kind)}, p.Identity[:]...)
 	b = binary.AppendUvarint(b, uint64(p.Rows))
@@ -35,7 +35,7 @@ func (s *sample) append(b []byte) []byte {
 	return b
 }
 
-// Unmarshal reads what Marshal wrote and nothing else. The error wraps ErrFormat.
+// Unmarshal reads the output of Marshal and nothing else. The error wraps ErrFormat.
 func Unmarshal(b []byte) (*Print, error) {
 	d := decoder{b: b}
 	p := &Print{}

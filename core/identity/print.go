@@ -15,7 +15,7 @@ import (
 	"pawl/data/memo"
 )
 
-// Kind is what a print describes: a table or vectors.
+// Kind is the kind of data that a print describes: a table or vectors.
 type Kind byte
 
 // Prints of different kinds are not alike.
@@ -24,11 +24,12 @@ const (
 	Vectors Kind = 2 // behind keys: embeddings
 )
 
-// Print is what is known of a table: enough to recognise it and what holds most of its records.
+// Print is a summary of a table: enough to recognise the table and tables that hold most of its
+// records.
 type Print struct {
 	Kind Kind
-	// Identity is that of the multiset of records with the names of the columns. Two prints under one key are of
-	// the same multiset exactly when it is equal; see Builder.
+	// Identity identifies the multiset of records with the names of the columns. Two prints under one key are of
+	// the same multiset exactly if their Identity is equal; see Builder.
 	Identity [32]byte
 	// Rows is the number of records that are not blank. It is as private as the table.
 	Rows int64
@@ -47,12 +48,12 @@ type sample struct {
 // Builder collects the records of one table.
 //
 // Identity is the sum modulo 2²⁵⁶ of HMAC-SHA256 over records (AdHash of Bellare and Micciancio 1997, with a key),
-// hashed once more with the number of records. To who does not know the key the terms are independent and
-// uniform, as far as HMAC is a pseudo-random function. Two different multisets collide when
-// Σ (m(r) − m'(r))·h(r) = 0 over their multiplicities m and m'. If 2^j is the largest power of two that divides
-// all differences, the chance is 2^(j−256); tables of fewer than 2⁴⁰ rows have j < 40. That is why terms are
-// added: under exclusive or, two copies of a record would vanish, whatever the record. Who knows the key can
-// construct collisions (Wagner 2002) and gains nothing: a copy is hidden by a difference, not by a collision.
+// hashed once more with the number of records. Without the key the terms are independent and uniform, as far as
+// HMAC is a pseudo-random function. Two different multisets collide when Σ (m(r) − m'(r))·h(r) = 0 over their
+// multiplicities m and m'. If 2^j is the largest power of two that divides all differences, the probability is
+// 2^(j−256); tables of fewer than 2⁴⁰ rows have j < 40. Terms are added because under exclusive or two copies of a
+// record would cancel, whatever the record. Somebody with the key can construct collisions (Wagner 2002) but gains
+// nothing: a difference hides a copy, a collision does not.
 type Builder struct {
 	kind    Kind
 	key     [32]byte
@@ -84,7 +85,8 @@ type form struct {
 func (f *form) loose() []byte { return f.cell[2 : f.size-1] }
 
 // New returns a builder under the key of one ledger. names are the columns of the file as found, in any order;
-// they enter the print, trimmed, by those of their cells that are not missing: a column without any is none.
+// trimmed, they enter the print with their cells that are not missing, so a column without such cells does not
+// count.
 func New(key [32]byte, names []string) *Builder { return newBuilder(Table, key, names) }
 
 func newBuilder(kind Kind, key [32]byte, names []string) *Builder {
@@ -126,8 +128,8 @@ func derive(key [32]byte, purpose string) [32]byte {
 	return [32]byte(m.Sum(nil))
 }
 
-// Add takes one record; texts returns the cell at a position among the names, and whether it is a null. A
-// record all of whose cells are missing is a blank line, and does not count. Add does not allocate.
+// Add adds one record; texts returns the cell at a position among the names, and whether it is a null. A
+// record whose cells are all missing is a blank line, and does not count. Add does not allocate.
 func (b *Builder) Add(texts func(i int) (text string, null bool)) {
 	b.buffer = b.buffer[:0]
 	for j, i := range b.order {
@@ -232,7 +234,7 @@ func (b *Builder) record() {
 	b.rows++
 }
 
-// NewRecords is New for a print of records alone, which is faster: of a part of the columns, beside
+// NewRecords is New for a print of records only, which is faster: for a part of the columns, beside
 // the print of all.
 func NewRecords(key [32]byte, names []string) *Builder {
 	b := New(key, names)
@@ -243,8 +245,8 @@ func NewRecords(key [32]byte, names []string) *Builder {
 	return b
 }
 
-// Join takes the records of another builder under the same key and names, which ends. A print does not depend
-// on which of several builders took a record.
+// Join takes the records of another builder with the same key and names, and ends it. A print does not depend
+// on which builder took a record.
 func (b *Builder) Join(o *Builder) {
 	b.settle()
 	o.settle()
@@ -260,7 +262,7 @@ func (b *Builder) Join(o *Builder) {
 	}
 }
 
-// Print ends the collection.
+// Print ends the collection and returns the print.
 func (b *Builder) Print() *Print {
 	b.settle()
 	p := &Print{Kind: b.kind, Rows: b.rows}

@@ -8,7 +8,7 @@ import (
 // NewVectors returns a builder for vectors, which are added one by one.
 func NewVectors(key [32]byte) *Builder { return newBuilder(Vectors, key, []string{"vector"}) }
 
-// AddVector takes a vector behind a text: the key of an embedding, the label of an image.
+// AddVector adds a vector behind a text: the key of an embedding, or the label of an image.
 func (b *Builder) AddVector(text string, vector []float32) {
 	b.buffer = append(appendLoose(b.buffer[:0], text), terminator)
 	start := len(b.buffer)

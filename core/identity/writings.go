@@ -13,11 +13,11 @@ import (
 // hashes of its texts, which are one where it is always written alike.
 type writing struct{ least, most uint64 }
 
-// Writings collects how a table writes the identifiers of its units. An identifier in its
-// loose form (7 for 007 and 7.0) names a person; the text names the unit. Where two
-// versions of a table write one identifier in two ways, the person is another unit in each.
+// Writings collects how a table writes the identifiers of its units. An identifier in its loose
+// form (7 for 007 and 7.0) names a person; the text names the unit. If two versions of a table
+// write one identifier in two ways, the person is a different unit in each.
 //
-// It keeps the identifiers of smallest keyed hash, so that it does not grow with the table.
+// It keeps the identifiers with the smallest keyed hashes, so it does not grow with the table.
 type Writings struct {
 	loose, exact secret
 	bound        uint64
@@ -35,7 +35,7 @@ func NewWritings(key [32]byte) *Writings {
 	return &Writings{loose: newSecret(derive(key, "identifiers")), exact: newSecret(derive(key, "writings")), bound: math.MaxUint64, items: map[uint64]writing{}}
 }
 
-// Add takes the text of one identifier.
+// Add adds the text of one identifier.
 func (w *Writings) Add(text string) {
 	if text == w.last {
 		return
@@ -85,8 +85,7 @@ func (w *Writings) trim() {
 	w.bound = all[sampledWritings-1]
 }
 
-// Agree reports that no identifier that both tables hold, as far as both kept it, is written
-// in another way.
+// Agree reports whether all identifiers that both collections kept are written in the same way.
 func (w *Writings) Agree(o *Writings) bool {
 	for at, x := range w.items {
 		if y, ok := o.items[at]; ok && at <= o.bound && at <= w.bound && x != y {
@@ -98,10 +97,10 @@ func (w *Writings) Agree(o *Writings) bool {
 
 const writingsKind = 3
 
-// IsWritings reports whether stored bytes are of Writings and not of a Print.
+// IsWritings reports whether stored bytes are Writings and not a Print.
 func IsWritings(b []byte) bool { return len(b) > 1 && b[1] == writingsKind }
 
-// Marshal returns the collection as bytes, 24 KB at most.
+// Marshal returns the collection as bytes, at most 24 KB.
 func (w *Writings) Marshal() []byte {
 	w.trim()
 	b := binary.LittleEndian.AppendUint64([]byte{version, writingsKind}, w.bound)
@@ -114,10 +113,10 @@ func (w *Writings) Marshal() []byte {
 	return b
 }
 
-// Identity names the collection: equal ones have equal names.
+// Identity returns a name of the collection: equal collections have equal names.
 func (w *Writings) Identity() [32]byte { return sha256.Sum256(w.Marshal()) }
 
-// UnmarshalWritings reads what Marshal wrote, to compare with. The error wraps ErrFormat.
+// UnmarshalWritings reads the output of Marshal, for comparison. The error wraps ErrFormat.
 func UnmarshalWritings(b []byte) (*Writings, error) {
 	d := decoder{b: b}
 	head := d.take(2)

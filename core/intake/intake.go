@@ -1,5 +1,5 @@
-// Package intake is the only way in: it seals parsed rows together with the
-// keyed hash of the unit each belongs to. What it hands out is opaque.
+// Package intake seals parsed rows together with the keyed hash of the unit to which each belongs.
+// Rows enter core only through it, and what it returns is opaque.
 package intake
 
 import (
@@ -13,14 +13,14 @@ import (
 	"pawl/data/schema"
 )
 
-// Rows is an opaque handle on sealed rows.
+// Rows is an opaque handle to sealed rows.
 type Rows = sealed.Rows
 
 // Key is the right to seal the rows of a data set, from its ledger (ledger.Ledger.Key).
 type Key = sealed.Key
 
-// SimulationKey is a key for rows that are public or made up: they open without a
-// permit, or under one of any ledger. Sensitive rows that are sealed with it never open.
+// SimulationKey returns a key for rows that are public or made up: they open without a permit, or
+// under a permit of any ledger. Sensitive rows sealed with it never open.
 func SimulationKey(dataset string, seed uint64) *Key { return sealed.NewSimulationKey(dataset, seed) }
 
 // Builder collects the rows of one data set.
@@ -39,7 +39,7 @@ type Builder struct {
 	rehearsal bool
 }
 
-// NewBuilder starts a table of the data set that key belongs to.
+// NewBuilder starts a table of the data set to which key belongs.
 func NewBuilder(key *Key, s *schema.Schema) *Builder {
 	b := &Builder{key: key, schema: s, units: newUnits(key, s), levels: make([]int, len(s.Columns)), wide: s.Wide()}
 	for i := range s.Columns {
@@ -51,8 +51,8 @@ func NewBuilder(key *Key, s *schema.Schema) *Builder {
 	return b
 }
 
-// NewRehearsal starts a table of which Seal keeps no row, only whose rows they were: enough
-// to ask the ledger how it would decide, and nothing opens it.
+// NewRehearsal starts a table of which Seal keeps no row, only the units of its rows: enough to ask
+// the ledger for its decision. Nothing can open it.
 func NewRehearsal(key *Key, s *schema.Schema) *Builder {
 	b := NewBuilder(key, s)
 	b.rehearsal, b.units.rehearsal = true, true
@@ -70,9 +70,8 @@ func expected(s *schema.Schema) int {
 	return int(s.Rows.N + s.Rows.N/16)
 }
 
-// Add appends one row: its cells in schema order (schema.Parse), what texts and
-// vectors have behind them (schema.Column.Wide), and the record as it was found,
-// which says whose row it is.
+// Add appends one row: its cells in schema order (schema.Parse), the data of texts and vectors
+// behind them (schema.Column.Wide), and the record as found, which identifies its unit.
 func (b *Builder) Add(cells []float64, found schema.Record) error {
 	if b.wide {
 		if err := b.schema.CheckWide(cells); err != nil {
@@ -100,7 +99,8 @@ func (b *Builder) Add(cells []float64, found schema.Record) error {
 	return nil
 }
 
-// Part is an empty table of the same data set, for a run of its rows: goroutines may fill parts side by side.
+// Part returns an empty table of the same data set for consecutive rows; goroutines may fill parts
+// concurrently.
 func (b *Builder) Part() *Builder {
 	p := &Builder{key: b.key, schema: b.schema, levels: b.levels, wide: b.wide, rehearsal: b.rehearsal, units: newUnits(b.key, b.schema), cells: b.cells.Part()}
 	p.units.rehearsal = b.rehearsal
@@ -108,8 +108,8 @@ func (b *Builder) Part() *Builder {
 	return p
 }
 
-// Join appends the rows of a part, which ends: as if b had taken them. Parts have no dense inputs. The error
-// is of a temporary file (packed.Store).
+// Join appends the rows of a part as if b had taken them, and ends the part. Parts have no dense inputs. An
+// error is one of a temporary file (packed.Store).
 func (b *Builder) Join(p *Builder) error {
 	if p.inputs.Dim > 0 {
 		panic("intake: a part has dense inputs")
@@ -119,7 +119,7 @@ func (b *Builder) Join(p *Builder) error {
 	return b.cells.Join(p.cells)
 }
 
-// Len is the number of rows so far: a private fact.
+// Len returns the number of rows so far, which is private.
 func (b *Builder) Len() int { return b.units.len() }
 
 // bare stands for a row that was not found in a file.
@@ -131,8 +131,8 @@ func bare(cells []float64) []byte {
 	return raw
 }
 
-// AddBytes appends one row with a dense input of bytes, read as v/255. Rows are units.
-// found.Raw is the input as it was found; nil stands for the input itself.
+// AddBytes appends one row with a dense input of bytes, read as v/255. Rows are units. found.Raw is
+// the input as found; nil stands for the input itself.
 func (b *Builder) AddBytes(cells []float64, input []uint8, found schema.Record) error {
 	if found.Cells == nil && found.Raw == nil {
 		found.Raw = append(bare(cells), input...)
@@ -164,8 +164,8 @@ func (b *Builder) AddFloats(cells []float64, input []float32, found schema.Recor
 	return nil
 }
 
-// AddShorts is AddFloats for numbers from −1 to 1, which are kept in two bytes each, to the
-// nearest multiple of 1/32767; what lies beyond is brought to the nearer end.
+// AddShorts is AddFloats for numbers from −1 to 1, which are stored in two bytes each, as the
+// nearest multiple of 1/32767; numbers outside the range are clamped.
 func (b *Builder) AddShorts(cells []float64, input []float32, found schema.Record) error {
 	if found.Cells == nil && found.Raw == nil {
 		return fmt.Errorf("intake: a rounded input without the record it comes from")
@@ -227,14 +227,14 @@ func (b *Builder) declared(cells []float64) error {
 	return nil
 }
 
-// Print puts prints of the data on the rows, made under the ledger's PrintKey while they were
-// read: of the table, and of vectors behind its keys. By them the ledger recognises a copy
-// when the rows are to be opened; without any it knows the file's bytes alone.
+// Print attaches prints of the data to the rows, made under the ledger's PrintKey while they were
+// read: of the table, and of vectors behind its keys. With them the ledger recognises a copy before
+// the rows are opened; without any it compares only the file's bytes.
 func (b *Builder) Print(prints ...*identity.Print) { b.prints = append(b.prints, prints...) }
 
-// Seal enforces the contribution bound and closes the table. Units with more than
-// the declared number of rows keep those of lowest keyed hash: a rule that looks
-// at that unit only, so one unit's rows never decide about another's.
+// Seal enforces the contribution bound and closes the table. Of a unit with more than the declared
+// number of rows, those with the lowest keyed hash remain: a rule that depends on that unit only,
+// so one unit's rows never decide about another's.
 func (b *Builder) Seal() *Rows {
 	t := sealed.Table{Inputs: b.inputs, Rule: b.units.rule(), Writings: b.units.writings, Prints: b.prints, Rehearsal: b.rehearsal}
 	if b.rehearsal {

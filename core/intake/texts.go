@@ -8,9 +8,9 @@ import (
 	"pawl/data/schema"
 )
 
-// KeepTexts seals, beside the numbers of rows, the texts of the named columns of the file as they
-// were found, for mechanisms that release which texts there are (sum.Levels). It comes before the
-// first row. A column that the file lacks has no texts.
+// KeepTexts seals, beside the numbers of rows, the texts of the named columns of the file as found,
+// for mechanisms that release which texts there are (sum.Levels). Call it before the first row. A
+// column that the file lacks has no texts.
 func (b *Builder) KeepTexts(columns []string) {
 	b.texts = texts{columns: columns, known: make([]map[string]int32, len(columns))}
 	b.texts.Dictionary = make([][]string, len(columns))

@@ -16,10 +16,10 @@ import (
 	"pawl/data/encode"
 )
 
-// AdaSSP is least squares on noisy second moments with a ridge that adapts to how
-// well conditioned the data are (Wang, "Revisiting differentially private linear
-// regression", UAI 2018, Algorithm 2), with Gaussian releases priced as such in place
-// of three (ε/3, δ/3) ones. Every field is required.
+// AdaSSP is least squares on noisy second moments with a ridge that adapts to how well conditioned
+// the data are (Wang, "Revisiting differentially private linear regression", UAI 2018, Algorithm
+// 2), with releases priced as Gaussian instead of as three (ε/3, δ/3)-DP ones. Every field is
+// required.
 //
 // From the three numbers that sum.Regression releases, λ̂, G and h, each with noise of multiplier σ₁, it
 // returns (G + λI)⁻¹h with, at failure probability ϱ = 0.05,
@@ -27,17 +27,16 @@ import (
 //	λ̃ = max(0, λ̂ − σ₁Δ_λ·√(2·ln(1/ϱ)))         below λ_min but for ϱ,
 //	λ  = max(0, σ₁Δ_G·√(d·ln(2d²/ϱ)) − λ̃)       the spectral norm of N but for ϱ, less λ̃.
 //
-// Least squares from one release of G and h, with a ridge of the noise's size, had √(3/2) less noise
-// on both and was better on insurance at every ε tried (error over the mean predictor's
-// 0.58 against 0.72 at ε 1, 0.50 against 0.57 at 3; they met at ε 100); noisy descent has 0.27
-// at ε 1.
+// Least squares from one release of G and h, with a ridge as large as the noise, had less noise on
+// both by √(3/2) and was better on insurance at every ε tried (error over the mean predictor's 0.58
+// against 0.72 at ε 1, 0.50 against 0.57 at 3; they met at ε 100); noisy descent has 0.27 at ε 1.
 type AdaSSP struct {
 	Scope dp.Scope
-	// NoiseMultiplier is that of the three releases together.
+	// NoiseMultiplier is the multiplier of the three releases together.
 	NoiseMultiplier float64
 	Encoding        *encode.Encoding
-	// Target maps a row's cells to its target on public bounds scaled to [−1, 1];
-	// values outside are clamped, NaN takes the row out.
+	// Target maps a row's cells to its target on public bounds scaled to [−1, 1]; values outside are
+	// clamped, NaN leaves the row out.
 	Target func(cells []float64) float64
 }
 
@@ -46,10 +45,10 @@ const adasspFailure = 0.05
 
 func (a AdaSSP) regression() sum.Regression { return sum.Regression(a) }
 
-// Event is what a fit costs.
+// Event returns the cost of a fit.
 func (a AdaSSP) Event() dp.Event { return a.regression().Event() }
 
-// Validate reports the first parameter without meaning.
+// Validate returns an error for the first invalid parameter.
 func (a AdaSSP) Validate() error {
 	if err := sum.Positive("noise multiplier", a.NoiseMultiplier); err != nil {
 		return err
@@ -66,8 +65,8 @@ func (a AdaSSP) Validate() error {
 // SolveAdaSSP fits a on the rows of its scope and returns the weights (Dim). permit
 // must hold a.Event() on a.Scope, unused.
 //
-// Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
-// when interrupted before the release, with the charge kept.
+// Errors: before any row is read, invalid parameters and a missing permit; afterwards, with the
+// charge kept, ctx.Err() when interrupted before the release.
 func SolveAdaSSP(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, a AdaSSP) ([]float64, error) {
 	if err := a.Validate(); err != nil {
 		return nil, err

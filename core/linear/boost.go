@@ -11,59 +11,56 @@ import (
 	"pawl/core/sum"
 )
 
-// Term is one public table of a Boost: a map from a row to one of Levels cells,
-// made from the schema alone. A row outside of 0 … Levels−1 is in no cell and gets
-// nothing from the term.
+// Term is one public table of a Boost: a map from a row to one of Levels cells, made from the
+// schema alone. A row with a value outside 0 … Levels−1 is in no cell and gets nothing from the
+// term.
 type Term struct {
 	Name   string
 	Levels int
-	// Ordered is the number of leading cells that are neighbours in their order
-	// (bins of a number); 0 for a table of categories. It has no privacy meaning.
+	// Ordered is the number of leading cells whose order matters (bins of a number); 0 for a table of
+	// categories. It does not affect privacy.
 	Ordered int
 	Level   func(cells []float64) int
 }
 
-// Boost trains an additive model Σ_t f_t(cell of the row in term t) by cyclic
-// boosting (the private explainable boosting machine of Nori, Caruana, Bu, Shen and
-// Kulkarni, arXiv:2106.09680, with public bins in place of private ones). All
-// fields but Progress are required.
+// Boost trains an additive model Σ_t f_t(cell of the row in term t) by cyclic boosting (the private
+// explainable boosting machine of Nori, Caruana, Bu, Shen and Kulkarni, arXiv:2106.09680, with
+// public bins instead of private ones). All fields but Progress are required.
 //
 // It releases the number of rows in every cell once, then Epochs·len(Terms) times
 // the sum of clipped residuals in each cell of one term, and moves that term's cells
 // by −LearningRate · sum / count.
 //
-// A run costs Event, one Gaussian of multiplier NoiseMultiplier, whatever the number of
-// epochs and terms: sum.Terms has the argument. Steps, smoothing and averaging work on what was
-// released.
+// A run costs Event, one Gaussian of multiplier NoiseMultiplier, whatever the number of epochs and
+// terms; sum.Terms has the argument. Steps, smoothing and averaging use released numbers only.
 type Boost struct {
 	Scope dp.Scope
-	// NoiseMultiplier σ is that of the whole run.
+	// NoiseMultiplier σ is the multiplier of the whole run.
 	NoiseMultiplier float64
 	// ClippingNorm bounds the L2 norm of one row's residual.
 	ClippingNorm float64
-	// CountShare in (0, 1) is the part of the precision that counts take.
+	// CountShare in (0, 1) is the share of the precision that goes to counts.
 	CountShare float64
 	Epochs     int
 	Terms      []Term
 
 	Loss Loss
-	// Outputs is the number of score columns: classes for Softmax, else 1.
+	// Outputs is the number of score columns: the number of classes for Softmax, otherwise 1.
 	Outputs int
-	// Target maps a row's cells to its target; NaN takes the row out.
+	// Target maps a row's cells to its target; NaN leaves the row out.
 	Target func(cells []float64) float64
 
 	LearningRate float64
-	// Floor keeps steps on nearly empty cells short: a count is taken to be at least
-	// Floor standard deviations of the noise on the sum beside it, so that a step
-	// carries noise of at most LearningRate/Floor.
+	// Floor keeps steps on nearly empty cells short: a count counts as at least Floor standard
+	// deviations of the noise on its sum, so that a step carries noise of at most LearningRate/Floor.
 	Floor float64
 	// Tail is the number of last epochs whose tables are averaged.
 	Tail int
-	// Progress, when not nil, is told the number of epochs done: a public number.
+	// Progress, if not nil, receives the number of completed epochs, which is public.
 	Progress func(done, epochs int)
 }
 
-// Boosted is what a Boost releases, by term.
+// Boosted is the release of a Boost, by term.
 type Boosted struct {
 	// Tables holds f_t, Levels×Outputs, row-major.
 	Tables [][]float64
@@ -71,11 +68,11 @@ type Boosted struct {
 	Counts [][]float64
 }
 
-// Event is what a run costs.
+// Event returns the cost of a run.
 func (b *Boost) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: b.NoiseMultiplier} }
 
-// Validate reports the first parameter without meaning. It does not look at
-// NoiseMultiplier, which TrainBoostPublic has no use for.
+// Validate returns an error for the first invalid parameter. It does not check NoiseMultiplier,
+// which TrainBoostPublic does not use.
 func (b *Boost) Validate() error {
 	if !b.Scope.Valid() {
 		return fmt.Errorf("linear: scope %v is not valid", b.Scope)
@@ -111,8 +108,8 @@ func (b *Boost) terms() *sum.Terms {
 // TrainBoost runs b on the rows of its scope. permit must hold b.Event() on b.Scope,
 // unused.
 //
-// Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
-// when interrupted, with the charge kept.
+// Errors: before any row is read, invalid parameters and a missing permit; afterwards, with the
+// charge kept, ctx.Err() when interrupted.
 func TrainBoost(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, b Boost) (*Boosted, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
@@ -125,8 +122,8 @@ func TrainBoost(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, b
 	return b.run(ctx, run, t.Noise(permit.RowsApart()).Residuals)
 }
 
-// TrainBoostPublic runs b without noise. It opens public data sets only; its result
-// carries no guarantee. ClippingNorm still applies.
+// TrainBoostPublic runs b without noise, on public data sets only; its result carries no guarantee.
+// ClippingNorm still applies.
 func TrainBoostPublic(ctx context.Context, rows *sealed.Rows, b Boost) (*Boosted, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err

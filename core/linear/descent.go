@@ -1,16 +1,15 @@
-// Package linear trains linear and additive models on released sums: by descent and boosting
-// with many noisy sums, by least squares with one. It opens no row and draws no noise.
+// Package linear trains linear and additive models on released sums: by descent and boosting from
+// many noisy sums, and by least squares from one. It opens no row and draws no noise.
 //
 // Descent: the sum of clipped
 // per-row gradients over a lot, plus Gaussian noise, divided by a public number.
 //
-// Guarantee: the weights returned by Descend are a post-processing of Steps
-// releases, each of a vector of L2 sensitivity ClippingNorm × rows per unit (twice
-// that under ReplaceOne) with Gaussian noise of NoiseMultiplier times that, on a
-// lot that every unit joins with all its rows with probability SamplingRate
-// (exactly what Descent.Event says). The noisy sum is rounded to a public grid as a
-// whole (noise.Grid), whoever is in the lot. Divisor, learning rate, momentum and
-// averaging are public and do not enter the guarantee.
+// Guarantee: the weights returned by Descend are a post-processing of Steps releases, each of a
+// vector of L2 sensitivity ClippingNorm × rows per unit (twice that under ReplaceOne) with Gaussian
+// noise of NoiseMultiplier times that, on a lot that every unit joins with all its rows with
+// probability SamplingRate (exactly what Descent.Event says). The noisy sum is rounded to a public
+// grid as a whole (noise.Grid), whatever the lot. Divisor, learning rate, momentum and averaging
+// are public and do not affect the guarantee.
 package linear
 
 import (
@@ -33,7 +32,7 @@ const (
 	Bounded  = sum.Bounded
 )
 
-// Privacy holds what the guarantee depends on.
+// Privacy holds everything on which the guarantee depends.
 type Privacy = sum.Privacy
 
 // Descent is one training run of a linear model.
@@ -41,27 +40,27 @@ type Descent struct {
 	Privacy
 	Encoding *encode.Encoding
 	Loss     Loss
-	// Outputs is the number of score columns: classes for Softmax, else 1.
+	// Outputs is the number of score columns: the number of classes for Softmax, otherwise 1.
 	Outputs int
-	// Target maps a row's cells to its target; NaN takes the row out.
+	// Target maps a row's cells to its target; NaN leaves the row out.
 	Target func(cells []float64) float64
-	// ClassWeights are public factors in (0, 1] on the losses of the classes, nil for 1; a
-	// row whose target is no class then contributes nothing.
+	// ClassWeights are public factors in (0, 1] on the losses of the classes, nil for 1; a row whose
+	// target is not a class then contributes nothing.
 	ClassWeights []float64
 	// ExpectedRows is the public divisor of the full sum: the nominal number of
 	// rows in Scope. A lot's sum is divided by SamplingRate·ExpectedRows.
 	ExpectedRows float64
-	// LearningRate and Momentum are those of heavy-ball descent.
+	// LearningRate and Momentum are the parameters of heavy-ball descent.
 	LearningRate, Momentum float64
 	// Start are the weights before the first step, public or released; nil for zeros.
 	Start []float64
-	// Progress, when not nil, is told the number of steps done: a public number.
+	// Progress, if not nil, receives the number of completed steps, which is public.
 	Progress func(done, steps int)
 }
 
 var errTooWide = errors.New("linear: the schema has more categories than one model can hold (65,534)")
 
-// Validate reports the first parameter without meaning.
+// Validate returns an error for the first invalid parameter.
 func (d *Descent) Validate() error {
 	switch {
 	case !d.Scope.Valid():
@@ -91,8 +90,8 @@ func (d *Descent) Validate() error {
 // row-major): the mean of the iterates of the last half of the steps. permit must
 // hold d.Event() on d.Scope, unused.
 //
-// Errors: invalid parameters or a missing permit before any row is read;
-// ctx.Err() when interrupted, with the charge kept.
+// Errors: before any row is read, invalid parameters and a missing permit; afterwards, with the
+// charge kept, ctx.Err() when interrupted.
 func Descend(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, d Descent) (weights []float64, err error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -104,8 +103,8 @@ func Descend(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, d De
 	return d.run(ctx, run)
 }
 
-// DescendPublic runs d without noise. It opens public data sets only; its result
-// carries no guarantee. ClippingNorm still applies.
+// DescendPublic runs d without noise, on public data sets only; its result carries no guarantee.
+// ClippingNorm still applies.
 func DescendPublic(ctx context.Context, rows *sealed.Rows, d Descent) ([]float64, error) {
 	d.NoiseMultiplier, d.SamplingRate = 0, 1
 	if err := d.Validate(); err != nil {

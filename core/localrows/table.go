@@ -1,5 +1,5 @@
-// Package localrows releases rows themselves, each with separate noise, as local
-// differential privacy would collect it; or, of a public data set, as they are.
+// Package localrows releases rows themselves: each with separate noise, as local differential
+// privacy would collect it, or the exact rows of a public data set.
 package localrows
 
 import (
@@ -14,8 +14,8 @@ import (
 	"pawl/core/sum"
 )
 
-// ErrRelation is wrapped where a release has no guarantee under the neighbouring
-// relation of the permit.
+// ErrRelation is wrapped if a release has no guarantee under the neighbouring relation of the
+// permit.
 var ErrRelation = errors.New("the release has no guarantee under this neighbouring relation")
 
 // Table releases a table of rows, each with separate noise: what local differential
@@ -24,63 +24,60 @@ var ErrRelation = errors.New("the release has no guarantee under this neighbouri
 //
 //	X_i = x_i·min(1, Norm/‖x_i‖) + N(0, (NoiseMultiplier·2·Norm)² I)
 //
-// and, with Label, a class that is the row's own with probability 1−LabelNoise and uniform
-// over Classes otherwise. As many rows leave as Rows says, in a uniformly random order:
-// where the scope holds more, a uniformly random choice of them, and where it holds
-// fewer, rows of zeros with uniform classes beside them. A vector that is not finite is one of
-// zeros, a class outside [0, Classes) a uniform one.
+// and, with Label, a class that is the row's own with probability 1−LabelNoise and uniform over
+// Classes otherwise. Exactly Rows rows are released, in a uniformly random order: a uniformly
+// random choice if the scope holds more, and padded with rows of zeros and uniform classes if it
+// holds fewer. A vector that is not finite counts as zeros, a class outside [0, Classes) as a
+// uniform one.
 //
 // # Guarantee
 //
-// Under ReplaceOne, with one row per unit, neighbours' scopes differ in one row that
-// is another, is gone or has come. In each case the two random tables (before noise) can be
-// drawn jointly so that they differ in one place at most: where the order falls on the row,
-// by the other row or a row of zeros, and where only one scope is larger than Rows, by a
-// row that was not chosen. Given that draw the tables are fixed, their vectors differ by
-// 2·Norm at most in one place and their classes in the same: a Gaussian mechanism of
-// sensitivity 2·Norm and one randomised response (a uniform class is an average of
-// responses, whose divergence is no larger). Hockey-stick divergences are jointly
-// convex, so the average over draws is bounded by the same pair: the events compose.
+// Under ReplaceOne, with one row per unit, neighbours' scopes differ in one row that is replaced,
+// removed or added. In each case the two random tables (before noise) can be drawn jointly so that
+// they differ in at most one place: at the row's place in the order, by the other row or a row of
+// zeros, or, if only one scope is larger than Rows, by a row that was not chosen. Given that draw
+// the tables are fixed, their vectors differ by at most 2·Norm in one place and their classes in
+// the same place: a Gaussian mechanism of sensitivity 2·Norm and one randomised response (a uniform
+// class is an average of responses, whose divergence is no larger). Hockey-stick divergences are
+// jointly convex, so the average over draws is bounded by the same pair: the events compose.
 //
 // If PublicLabels declares that classes are known, neighbours have equal classes by that
-// declaration, and only their vectors have a price. It needs the whole scope, because a
-// unit in its place may have another scope and take its class along.
+// declaration, and only their vectors have a price. This needs the whole scope, because the unit
+// that replaces another may lie in another scope, with its class.
 //
-// Under AddOrRemoveOne the number of rows is private and a table of them is refused.
+// Under AddOrRemoveOne the number of rows is private, so a table of them is refused.
 type Table struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64
-	// Rows is the public number of rows that leave.
+	// Rows is the public number of released rows.
 	Rows int
-	// Features is the length of a row's vector, Norm the bound on its length.
+	// Features is the length of a row's vector, Norm the bound on its L2 norm.
 	Features int
 	Norm     float64
-	// Row fills x, Features zeros, with a vector made of a row's cells; where it is nil,
-	// the dense input is the vector.
+	// Row fills x, Features zeros, with a vector computed from a row's cells; if Row is nil, the dense
+	// input is the vector.
 	Row func(x, cells []float64)
 	// Label maps a row's cells to its class; nil releases no classes.
 	Label   func(cells []float64) int
 	Classes int
 	// LabelNoise is the probability with which a class is replaced by a uniform one.
 	LabelNoise float64
-	// PublicLabels declares the classes of all rows public: they leave as they are, −1
-	// where there is none.
+	// PublicLabels declares the classes of all rows public: they are released exactly, −1 for none.
 	PublicLabels bool
 }
 
-// Noisy is what Table releases.
+// Noisy is the release of a Table.
 type Noisy struct {
 	Rows, Features int
 	// X is Rows×Features, row-major.
 	X []float64
-	// Labels are the classes of the rows, nil where none were asked for.
+	// Labels are the classes of the rows, nil if none were requested.
 	Labels []int
-	// StdDev is the standard deviation of the noise in a coordinate; 0 where the data
-	// set is public.
+	// StdDev is the standard deviation of the noise in a coordinate; 0 for a public data set.
 	StdDev float64
 }
 
-// Events are what Release costs, in order.
+// Events returns the cost of Release, in order.
 func (l Table) Events() []dp.Event {
 	events := []dp.Event{dp.Gaussian{NoiseMultiplier: l.NoiseMultiplier}}
 	if l.Label != nil && !l.PublicLabels {
@@ -150,8 +147,8 @@ func (l Table) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	return noisy, nil
 }
 
-// Public returns the exact rows of a public data set, scaled to Norm and in the order of
-// the file, as many as there are; it fails for every other.
+// Public returns all rows of a public data set, exact, scaled to Norm and in the order of the file,
+// and an error for any other.
 func (l Table) Public(rows *sealed.Rows) (table *Noisy, err error) {
 	defer sealed.Contain(&err)
 	if err := l.validate(); err != nil {

@@ -10,24 +10,24 @@ import (
 //
 //	y_t = ‖c‖·u_t,   c_0·u_t + c_1·u_(t−1) + … + c_(b−1)·u_(t−b+1) = z_t,
 //
-// which is the noise of dp.Banded in units of its multiplier. It keeps u of the last b−1 steps, in
-// float64: 8·(b−1) bytes for each coordinate, in memory alone. They are functions of the stream,
-// so a run that goes on makes them again from step 0, and no file ever holds them: what
-// somebody reads there would undo the noise of later steps.
+// which is the noise of dp.Banded in units of its multiplier. It keeps u of the last b−1 steps in
+// float64: 8·(b−1) bytes for each coordinate, in memory only. They are functions of the stream, so
+// a resumed run computes them again from step 0, and no file ever holds them: with them, a reader
+// could undo the noise of later steps.
 //
 // # Finite precision
 //
-// o_t = S_t + stdDev·y_t leaves on the grid of stdDev. Ideal numbers and the same rounding are
-// post-processing of what is priced, step by step (S_t follows from what left before). What is
-// computed differs: z has 53 bits (Grid), u is made in float64, so o_t is moved by e_t before it is
-// rounded, |e_t| <= η cells. Take a path of rounded releases. Its cells are a box in the space of o, and the
-// ideal o has a smooth density there, N(·, s²(CᵀC)⁻¹) about S. The computed run follows this path for draws
-// in a set between the boxes that are η cells shorter and longer at every side. Stretching a box about
-// its middle by 1 ± 2η changes its volume by that factor per coordinate and step, and the exponent of
-// the density by at most |z|·‖c‖₁/‖c‖·2η·2^-12 of each, so the path has its chance within
-// (1 ± 2.1η)^(dT), for |z| up to 9 and coefficients in [0, 1]. η is 2^-33 where |o| <= 2^7·stdDev, as in Grid, and
-// the recursion adds b·2^-53·max|y| of a deviation, which is less. That is ε + 4.2η·dT: 5·10^-10·dT, without
-// the square root of Grid, whose count takes steps to be independent. Nothing is charged for it.
+// o_t = S_t + stdDev·y_t is rounded to the grid of stdDev. With ideal numbers the rounding is post-processing of
+// the priced mechanism, step by step (S_t follows from earlier releases). The computation differs: z has 53 bits
+// (Grid) and u is computed in float64, so o_t is off by e_t before it is rounded, |e_t| <= η cells. Take a path of
+// rounded releases. Its cells are a box in the space of o, and the ideal o has a smooth density there, N(·,
+// s²(CᵀC)⁻¹) about S. The computed run follows this path for draws in a set that lies between the boxes smaller
+// and larger by η cells on every side. Stretching a box about its middle by 1 ± 2η changes its volume by that
+// factor per coordinate and step, and the exponent of the density by at most |z|·‖c‖₁/‖c‖·2η·2^-12 of each, so the
+// path has its probability within (1 ± 2.1η)^(dT), for |z| up to 9 and coefficients in [0, 1]. η is 2^-33 where
+// |o| <= 2^7·stdDev, as in Grid, and the recursion adds b·2^-53·max|y| of a deviation, which is less. This gives ε
+// + 4.2η·dT, that is 5·10^-10·dT, without the square root of Grid, whose bound assumes independent steps. It is
+// not charged.
 type Banded struct {
 	coefficients []float64   // c_1/c_0, …
 	first        float64     // 1/c_0
@@ -36,8 +36,8 @@ type Banded struct {
 	size         int
 }
 
-// NewBanded is the noise of size coordinates before step 0. Without coefficients, a first
-// one above 0, or finite ones, it panics.
+// NewBanded returns the noise of size coordinates before step 0. It panics unless there are
+// coefficients, all finite and the first above 0.
 func NewBanded(coefficients []float64, size int) *Banded {
 	if len(coefficients) == 0 || !(coefficients[0] > 0) {
 		panic("noise: banded noise needs coefficients, and a first one above 0")
@@ -55,7 +55,7 @@ func NewBanded(coefficients []float64, size int) *Banded {
 	return b
 }
 
-// Norm is the Euclidean norm of coefficients.
+// Norm returns the Euclidean norm of coefficients.
 func Norm(coefficients []float64) float64 {
 	sum := 0.0
 	for _, c := range coefficients {
@@ -64,9 +64,9 @@ func Norm(coefficients []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// Step sets y, at most Piece long, to the noise of coordinates from, from+1, … at a step. Steps of
-// a coordinate must come in order, from 0; calls for other coordinates may run beside. The draws are
-// those of piece, which must be one of its own for each step and place.
+// Step sets y, at most Piece long, to the noise of coordinates from, from+1, … at a step. Steps of a
+// coordinate must come in order from 0; calls for different coordinates may run concurrently. The
+// draws are those of piece, which must be different for each step and position.
 func (b *Banded) Step(y []float64, n *Normals, step, piece uint64, from int) {
 	if from < 0 || from+len(y) > b.size {
 		panic(fmt.Sprintf("noise: coordinates %d to %d of %d", from, from+len(y), b.size))

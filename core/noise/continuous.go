@@ -6,15 +6,14 @@ import (
 	"pawl/core/entropy"
 )
 
-// Exponential returns one value of the exponential distribution with mean 1:
-// −ln U. It reaches 700, where U ends at 2^-1022.
+// Exponential returns one value of the exponential distribution with mean 1: −ln U. Its largest
+// value is about 700, as U is at least 2^-1022.
 func Exponential(src *entropy.Source) float64 { return -math.Log(src.Open01()) }
 
-// Gamma returns one value of density x^(shape−1)·exp(−x)/Γ(shape), x > 0: mean
-// and variance are shape. Marsaglia and Tsang, "A simple method for generating
-// gamma variables" (2000), for shape >= 1; below, a draw of shape+1 times
-// U^(1/shape), which may underflow to 0 when shape is below 0.01. A shape that is
-// not positive and finite panics.
+// Gamma returns one value of density x^(shape−1)·exp(−x)/Γ(shape), x > 0: mean and variance are
+// shape. Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for shape >=
+// 1; for smaller shapes, a draw of shape+1 times U^(1/shape), which may underflow to 0 if shape is
+// below 0.01. A shape that is not positive and finite panics.
 func Gamma(src *entropy.Source, shape float64) float64 {
 	mustScale("shape", shape)
 	if shape < 1 {

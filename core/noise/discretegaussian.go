@@ -7,15 +7,14 @@ import (
 	"pawl/core/entropy"
 )
 
-// AddDiscreteGaussian adds to every element of dst an independent integer x with probability
-// P(x) ∝ exp(−x²/(2·stdDev²)) exactly, stdDev being read as the rational number that the float64
-// is (Canonne, Kamath and Steinke, arXiv:2004.00010, sampling of the discrete Gaussian). The variance is at most
-// stdDev², and equal to it up to a relative 3·10^-7 from stdDev 1 on. Added to integer
-// vectors of L2 sensitivity Δ it is Δ²/(2·stdDev²)-zCDP. Sums beyond int64 stop at its limits
-// (post-processing of the exact sum).
+// AddDiscreteGaussian adds to every element of dst an independent integer x with probability P(x) ∝
+// exp(−x²/(2·stdDev²)) exactly, where stdDev is the rational number that the float64 represents (Canonne, Kamath
+// and Steinke, arXiv:2004.00010, sampling of the discrete Gaussian). The variance is at most stdDev², and equal
+// to it up to a relative 3·10^-7 from stdDev 1 on. Added to integer vectors of L2 sensitivity Δ it is
+// Δ²/(2·stdDev²)-zCDP. Sums beyond int64 are clamped to its limits (post-processing of the exact sum).
 //
-// A stdDev that is NaN, infinite, not positive or above 2^55 is an error that wraps ErrScale and
-// leaves dst alone. One draw costs about 1 µs; the time depends on the value drawn.
+// A stdDev that is NaN, infinite, not positive or above 2^55 gives an error that wraps ErrScale and
+// leaves dst unchanged. One draw costs about 1 µs; the time depends on the value drawn.
 func AddDiscreteGaussian(src *entropy.Source, dst []int64, stdDev float64) error {
 	if err := checkScale("standard deviation", stdDev); err != nil {
 		return err

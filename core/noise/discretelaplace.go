@@ -12,14 +12,14 @@ import (
 //
 //	P(x) = (e^(1/scale) − 1)/(e^(1/scale) + 1) · exp(−|x|/scale)
 //
-// exactly, scale being read as the rational number that the float64 is: no
-// floating-point operation touches the draw (Canonne, Kamath and Steinke,
-// arXiv:2004.00010, sampling of the discrete Laplace). Added to an integer of sensitivity Δ with
-// scale Δ/ε it is ε-DP. A scale of Δ/ε must be rounded up by the caller.
+// exactly, where scale is the rational number that the float64 represents: the draw uses no
+// floating-point operation (Canonne, Kamath and Steinke, arXiv:2004.00010, sampling of the discrete
+// Laplace). Added to an integer of sensitivity Δ with scale Δ/ε it is ε-DP. The caller must round a
+// scale of Δ/ε up.
 //
-// Scales that are NaN, infinite, not positive or above 2^55 are an error that wraps ErrScale and
-// leaves dst alone. Draws beyond ±(2^63−1), probability below e^-255, and sums beyond int64 stop at
-// these limits, which are a function of the exact draw and cost no privacy.
+// A scale that is NaN, infinite, not positive or above 2^55 gives an error that wraps ErrScale and
+// leaves dst unchanged. Draws beyond ±(2^63−1), probability below e^-255, and sums beyond int64 are
+// clamped to these limits, which is a function of the exact draw and costs no privacy.
 func AddDiscreteLaplace(src *entropy.Source, dst []int64, scale float64) error {
 	if err := checkScale("scale", scale); err != nil {
 		return err

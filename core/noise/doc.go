@@ -1,19 +1,18 @@
-// Package noise draws the random values that hide one person: the only place
-// where a mechanism gets its noise, always from an entropy.Source.
+// Package noise draws the random values that hide one person. All noise of mechanisms comes from
+// here, always from an entropy.Source.
 //
-// Choose the sampler by what is released. Counts, scores and tables of integers
-// take DiscreteLaplace or DiscreteGaussian: both are exact, no rounding error
-// touches their distribution (Canonne, Kamath and Steinke, arXiv:2004.00010).
-// Gradients and vectors of reals take Gaussian (AddGaussian, or Normals where any step's
-// noise must be at hand) or L2Laplace in float64. The set of floats that such a sum can be
-// depends on the value to which noise is added (Mironov 2012), and tells it: no
-// sum leaves before it was rounded to a public Grid as a whole, noise included. Grid says
-// what that bounds, and where it is a defence and no proof. All
-// float tails reach as far as the distribution has mass that matters: uniforms
-// come with 53 significant bits in every binade (entropy.Source.Open01).
+// Choose the sampler by what is released. Counts, scores and tables of integers take
+// AddDiscreteLaplace or AddDiscreteGaussian: both are exact, with no rounding error in their
+// distribution (Canonne, Kamath and Steinke, arXiv:2004.00010). Gradients and vectors of reals take
+// Gaussian noise (AddGaussian, or Normals if the noise of any step must be accessible) or L2Laplace
+// in float64. The set of possible float sums depends on the value to which noise is added (Mironov
+// 2012), and reveals it, so every sum is rounded to a public Grid as a whole, noise included,
+// before it is released. Grid states what this bounds, and where it is a defence and not a proof.
+// Float tails extend as far as the distribution has relevant mass: uniforms have 53 significant
+// bits in every binade (entropy.Source.Open01).
 //
-// A scale is a public parameter computed by an accountant. NaN, infinities and
-// negative scales never become "no noise": float samplers panic, because only a
-// programming mistake can bring one here past an Event's Validate; the exact
-// samplers return ErrScale, because their upper limit depends on user's bounds.
+// A scale is a public parameter computed by an accountant. NaN, infinities and negative scales
+// never mean "no noise": float samplers panic, because only a programming error gets one past an
+// Event's Validate; the exact samplers return ErrScale, because their upper limit depends on the
+// user's bounds.
 package noise

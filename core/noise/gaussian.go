@@ -54,10 +54,9 @@ func newZiggurat() *ziggurat {
 	return &z
 }
 
-// Gaussian returns one value of N(0, 1). Bits 0–7 of a word choose the layer, bit
-// 8 the sign, the upper 53 bits the position; the tail is drawn by Marsaglia's
-// exact method, so no |x| is out of reach (P(|x| > 8.3) = 1e-16 is still drawn
-// right).
+// Gaussian returns one value of N(0, 1). Bits 0–7 of a word choose the layer, bit 8 the sign, the
+// upper 53 bits the position; the tail is drawn by Marsaglia's exact method, so no |x| is out of
+// reach (P(|x| > 8.3) = 1e-16 still has its exact probability).
 func Gaussian(src *entropy.Source) float64 { return draw(src.Uint64(), src) }
 
 // draw makes a value of the word u, and of more words where one does not do.
@@ -109,12 +108,11 @@ func edgeOfLayer(src entropy.Words, layer uint64, x float64) (float64, bool) {
 	return x, low+entropy.Float64(src)*(high-low) < math.Exp(-x*x/2)
 }
 
-// AddGaussian adds an independent draw of N(0, stdDev²) to every element of dst.
-// It takes the same values from src as len(dst) calls of Gaussian, so the split of
-// a vector into pieces does not change the result. stdDev 0 adds nothing and
-// draws nothing (non-private training; its Event costs +Inf). Negative, NaN or
-// infinite stdDev panics. Absolute rounding error: half a unit in the last place of
-// each sum, which shows what it was: a sum leaves through Perturb.
+// AddGaussian adds an independent draw of N(0, stdDev²) to every element of dst. It takes the same
+// values from src as len(dst) calls of Gaussian, so splitting a vector into pieces does not change
+// the result. stdDev 0 adds nothing and draws nothing (non-private training; its Event costs +Inf).
+// A negative, NaN or infinite stdDev panics. The absolute rounding error is half a unit in the last
+// place of each sum, which reveals the sum's exact value: release a sum through Perturb.
 func AddGaussian(src *entropy.Source, dst []float64, stdDev float64) {
 	if stdDev == 0 {
 		return
@@ -133,10 +131,10 @@ func AddGaussian(src *entropy.Source, dst []float64, stdDev float64) {
 	}
 }
 
-// Perturb is how a sum of floats leaves: with noise of N(0, stdDev²) on every element, each
-// rounded as a whole to the grid of that noise. A stdDev outside of [2^-960, 2^960] is an error and
-// leaves dst alone: a product of small numbers may have become 0, and would add nothing
-// at a finite price.
+// Perturb prepares a sum of floats for release: it adds noise of N(0, stdDev²) to every element and
+// rounds each as a whole to the grid of that noise. A stdDev outside [2^-960, 2^960] gives an error
+// and leaves dst unchanged: a product of small numbers may have become 0, and would add no noise at
+// a finite price.
 func Perturb(src *entropy.Source, dst []float64, stdDev float64) error {
 	if err := InRange(stdDev); err != nil {
 		return err
@@ -146,7 +144,7 @@ func Perturb(src *entropy.Source, dst []float64, stdDev float64) error {
 	return nil
 }
 
-// InRange refuses what Perturb does, before anything is opened or charged.
+// InRange returns the errors of Perturb before anything is opened or charged.
 func InRange(stdDevs ...float64) error {
 	for _, s := range stdDevs {
 		if !(s >= 0x1p-960 && s <= 0x1p960) {
@@ -156,10 +154,10 @@ func InRange(stdDevs ...float64) error {
 	return nil
 }
 
-// PerturbSymmetric is Perturb for a symmetric n×n matrix of which the upper triangle is
-// given: noise of stdDev on the diagonal and of stdDev/√2 off it, which is stdDev in every
-// direction of the Frobenius norm. The lower triangle becomes a copy of the upper one: two draws
-// would average to half the variance.
+// PerturbSymmetric is Perturb for a symmetric n×n matrix of which the upper triangle is given:
+// noise of stdDev on the diagonal and of stdDev/√2 off it, which is stdDev in every direction of
+// the Frobenius norm. The lower triangle becomes a copy of the upper one: two separate draws would
+// average to half the variance.
 func PerturbSymmetric(src *entropy.Source, a []float64, n int, stdDev float64) error {
 	for j := range n {
 		row := a[j*n+j : (j+1)*n]

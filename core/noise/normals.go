@@ -11,9 +11,9 @@ import (
 // Piece is the largest number of values in one piece of Normals.
 const Piece = 1024
 
-// Normals is a stream of independent draws of N(0, 1), with any piece at hand: value i of a
+// Normals is a stream of independent draws of N(0, 1) with random access by piece: value i of a
 // piece is a function of the key, the piece's number and i, the same on every machine. The draws are
-// those of Gaussian, in float64. It is not safe for concurrent use; another one of the same
+// those of Gaussian, in float64. It is not safe for concurrent use; another Normals of the same
 // Source gives the same values.
 type Normals struct {
 	keys  *kernel.KeyStream
@@ -40,8 +40,8 @@ func NewNormals(src *entropy.Source) *Normals {
 	return &Normals{keys: keys, spare: spareWords{keys: keys}}
 }
 
-// Fill sets dst, at most Piece long, to the first values of a piece, of which there are
-// 2^43. More of either panics.
+// Fill sets dst, at most Piece long, to the first values of a piece; there are 2^43 pieces. A
+// longer dst or a larger piece panics.
 func (n *Normals) Fill(dst []float64, piece uint64) {
 	if len(dst) > Piece || piece >= pieces {
 		panic(fmt.Sprintf("noise: %d values of piece %d", len(dst), piece))
@@ -61,9 +61,9 @@ func (n *Normals) Fill(dst []float64, piece uint64) {
 	}
 }
 
-// Perturb sets dst to what leaves of the sum a+b of float32s, at most Piece of them: with noise
-// of stdDev on each, from a piece, in float64, on the grid of that noise, and over a public
-// divisor. A sum of nothing leaves like any other.
+// Perturb sets dst to the release of the sum a+b of at most Piece float32s: with noise of stdDev on
+// each, from a piece, in float64, rounded to the grid of that noise and divided by a public
+// divisor. An empty sum is treated like any other.
 func (n *Normals) Perturb(dst, a, b []float32, piece uint64, stdDev float64, divisor float32) {
 	z := n.z[:len(dst)]
 	n.Fill(z, piece)

@@ -10,7 +10,7 @@ import (
 	"pawl/core/entropy"
 )
 
-// ErrScale is wrapped by every refusal of a scale of the exact samplers.
+// ErrScale is wrapped by every error about a scale of the exact samplers.
 var ErrScale = errors.New("noise scale out of range")
 
 // maxScale keeps every reachable value inside int64: beyond 2^63 lie 256 scales,

@@ -18,19 +18,19 @@ import (
 	"pawl/data/encode"
 )
 
-// Formula names a calibration of objective perturbation as it was published.
+// Formula names a published calibration of objective perturbation.
 type Formula string
 
 const (
-	// Diffprivlib2021 is that of diffprivlib's logistic regression in releases before
-	// March 2025: c = R/4, ε' = ε − 2·ln(1 + c/(a/2)), else Δ = c/(e^{ε/4}−1) − a/2. As a bound for rows
-	// of norm R > 1 it lacks a factor R in c: with ten attributes at ε 1 and C = 1
-	// the loss can exceed ε by about 0.6.
+	// Diffprivlib2021 is the calibration of diffprivlib's logistic regression in releases before March
+	// 2025: c = R/4, ε' = ε − 2·ln(1 + c/(a/2)), else Δ = c/(e^{ε/4}−1) − a/2. As a bound for rows of
+	// norm R > 1 it lacks a factor R in c: with ten attributes at ε 1 and C = 1 the loss can exceed ε by
+	// about 0.6.
 	Diffprivlib2021 Formula = "diffprivlib-2021"
-	// Diffprivlib2025 is the same with a in place of a/2, as later releases have it.
+	// Diffprivlib2025 is the same with a instead of a/2, as in later releases.
 	Diffprivlib2025 Formula = "diffprivlib-2025"
-	// ReplaceOneFormula is that of the literature with the constant its proof needs,
-	// c = R²/4, ε' = ε − 2·ln(1 + c/a).
+	// ReplaceOneFormula is the calibration of the literature with the constant that its proof needs, c
+	// = R²/4, ε' = ε − 2·ln(1 + c/a).
 	ReplaceOneFormula Formula = "replace-one"
 )
 
@@ -40,9 +40,9 @@ var errNotCertified = errors.New("public: no minimiser was found; raise the regu
 // at. The libraries stop at 1e-4 in raw ones, which is about as much.
 const publishedAim = 1e-5
 
-// Published is one noisy fit of binary logistic regression by the calibration of a
-// publication, for replays on public data. It makes no claim: rows need no permit, the
-// data norm may come from the data, and no finishing noise covers the solver.
+// Published is one noisy fit of binary logistic regression with a published calibration, for
+// replays on public data. It makes no privacy claim: rows need no permit, the data norm may come
+// from the data, and no finishing noise covers the solver.
 //
 // In raw coordinates, where a row of encoding E is x/E.Scale, it minimises
 // Σ ln(1+e^(−y·w·x)) + (a+Δ)/2·‖w‖² + b·w, a = 1/C, with ‖b‖ ~ Gamma(d, 2R/ε') and a uniform direction.
@@ -54,9 +54,9 @@ type Published struct {
 	// DataNorm is R, the norm of the longest row with its constant. 0 means
 	// 1/E.Scale, the bound that the schema gives.
 	DataNorm float64
-	// Target maps a row's cells to 0 or 1; any other value takes the row out.
+	// Target maps a row's cells to 0 or 1; any other value leaves the row out.
 	Target func(cells []float64) float64
-	// Repeats is the number of fits that differ in noise alone; 0 means 1.
+	// Repeats is the number of fits that differ only in noise; 0 means 1.
 	Repeats int
 }
 

@@ -1,5 +1,5 @@
-// Package public shows the rows of public data sets, as they are and as replays of published
-// methods see them. It can open no other: there is no permit in it.
+// Package public shows the rows of public data sets, exactly and as replays of published methods
+// see them. It can open no others, since it takes no permit.
 package public
 
 import (
@@ -7,8 +7,8 @@ import (
 	"pawl/core/internal/sealed"
 )
 
-// Visit visits the rows of a scope of a public data set. It fails for every
-// other: exact numbers exist on benchmarks only.
+// Visit visits the rows of a scope of a public data set. It returns an error for any other, since
+// only benchmarks have exact numbers.
 func Visit(rows *sealed.Rows, scope dp.Scope, visit func(cells []float64)) error {
 	view, err := sealed.OpenPublic(rows, scope)
 	if err != nil {

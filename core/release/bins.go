@@ -10,40 +10,40 @@ import (
 	"pawl/core/sum"
 )
 
-// Bins releases how the rows of a scope spread over bins: the score of a classifier by class, a
-// confusion table, the errors of a regression. Every row lies in one bin, or between two
-// neighbouring ones, so that all bins together cost one release.
+// Bins releases the distribution of a scope's rows over bins: the score of a classifier by class, a
+// confusion table, the errors of a regression. Every row lies in one bin, or between two adjacent
+// ones, so all bins together cost one release.
 //
-// A row gives 1−t to a bin and t to the next one, t in [0, 1]: t is 0 where bins are counted,
-// and where they are nodes on a line it is the row's place between two of them, with which the
-// mean of anything linear between nodes is exact. The vector is of integers, in units of a row
-// where t is 0 and of 1/grid rows otherwise; q units of the next bin leave exactly unit − q of
-// the first, so that rounding adds nothing.
+// A row adds 1−t to a bin and t to the next one, t in [0, 1]. If bins are counted, t is 0; if they
+// are nodes on a line, t is the row's place between two of them, with which the mean of anything
+// linear between nodes is exact. The vector has integers, in units of a row if t is 0 and of 1/grid
+// rows otherwise; q units for the next bin leave exactly unit − q for the first, so rounding adds
+// nothing.
 //
-// Sensitivity. One row moves the vector by (1−t) + t = 1 row in L1 and by √((1−t)² + t²) <= 1
-// row in L2, with equality for t of 0 or 1. Let neighbours differ in k rows (RowsApart), in any
-// bins: by the triangle inequality the vector moves by k rows at most, in L1 and in L2, reached
-// by k rows in one bin. With discrete Gaussian noise of standard deviation k·NoiseMultiplier
-// rows in every bin the release is zCDP with rho = 1/(2·NoiseMultiplier²), with discrete Laplace
-// noise of scale k·NoiseMultiplier rows it is (1/NoiseMultiplier)-DP.
+// Sensitivity. One row moves the vector by (1−t) + t = 1 row in L1 and by √((1−t)² + t²) <= 1 row
+// in L2, with equality for t of 0 or 1. Let neighbours differ in k rows (RowsApart), in any bins:
+// by the triangle inequality the vector moves by at most k rows, in L1 and in L2, attained by k
+// rows in one bin. With discrete Gaussian noise of standard deviation k·NoiseMultiplier rows in
+// every bin the release is zCDP with rho = 1/(2·NoiseMultiplier²), with discrete Laplace noise of
+// scale k·NoiseMultiplier rows it is (1/NoiseMultiplier)-DP.
 //
-// Releases on disjoint scopes compose in parallel: a unit has all of its rows in one of them.
+// Releases on disjoint scopes compose in parallel, because all rows of a unit are in one of them.
 type Bins struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64
-	// Pure asks for pure epsilon, by Laplace noise.
+	// Pure requests pure epsilon, by Laplace noise.
 	Pure bool
 	// Size is the number of bins.
 	Size int
-	// Bin maps a row's cells, and its dense input where Inputs asks for it, to its bin and to the
-	// part of it in the next one. A bin below 0, or beyond the last, leaves the row out.
+	// Bin maps a row's cells, and its dense input if Inputs is set, to its bin and to the part of it
+	// in the next bin. A bin below 0 or beyond the last leaves the row out.
 	Bin    func(cells []float64, input []float32) (bin int, next float64)
 	Inputs bool
-	// Counted says that next is always 0.
+	// Counted declares that next is always 0.
 	Counted bool
 }
 
-// Event is what Release costs.
+// Event returns the cost of Release.
 func (b Bins) Event() dp.Event { return discrete(b.Pure, b.NoiseMultiplier) }
 
 func (b Bins) unit() int64 {
@@ -72,7 +72,7 @@ func (b Bins) cells() sum.Cells {
 		}}
 }
 
-// StdDev is the standard deviation of the noise in a bin, in rows, where neighbours differ in at
+// StdDev returns the standard deviation of the noise in a bin, in rows, if neighbours differ in at
 // most apart rows.
 func (b Bins) StdDev(apart int) float64 { return b.cells().StdDev(apart) / float64(b.unit()) }
 

@@ -5,18 +5,18 @@ import "math"
 // z95 is the normal quantile at 0.975.
 const z95 = 1.959963984540054
 
-// Share is what is known of a share: a noisy part and a noisy whole, in rows, of
-// which the share is Part/Whole.
+// Share is a noisy share: a noisy part and a noisy whole, in rows, and their noise. The share is
+// Part/Whole.
 type Share struct {
 	Part, Whole float64
 	// The noise's variances, and its covariance between part and whole.
 	PartVariance, Covariance, WholeVariance float64
-	// PerUnit is the largest number of rows k of one unit. They may be all alike, so that
-	// n rows say as little as n/k independent ones.
+	// PerUnit is the largest number of rows k of one unit. They may be all alike, so n rows may carry
+	// no more information than n/k independent ones.
 	PerUnit float64
 }
 
-// Value is the share within [0, 1], NaN where the noisy whole is not positive.
+// Value returns the share within [0, 1], NaN if the noisy whole is not positive.
 func (s Share) Value() float64 {
 	if !(s.Whole > 0) {
 		return math.NaN()
@@ -29,27 +29,26 @@ func (s Share) noise(p float64) float64 {
 	return s.PartVariance - 2*p*s.Covariance + p*p*s.WholeVariance
 }
 
-// StdErr is the standard error of Value, NaN where that is.
+// StdErr returns the standard error of Value, NaN if Value is NaN.
 func (s Share) StdErr() float64 {
 	p := s.Value()
 	return math.Sqrt(s.PerUnit*p*(1-p)/s.Whole + s.noise(p)/(s.Whole*s.Whole))
 }
 
-// Interval holds the share in the population that the scope's units come from, as often
-// as a normal deviate lies within z. It is within [0, 1]. These are Fieller's limits: all
-// shares p that agree with what was released,
+// Interval returns an interval for the share in the population from which the scope's units come,
+// with the confidence that a normal deviate lies within z. It lies within [0, 1]. Its ends are
+// Fieller's limits: it has all shares p that agree with the release,
 //
 //	(part − p·whole)² <= z²·(k·whole·p(1−p) + noise(p)).
 //
-// The first term is the sampling variance. p(1−p) is that of losses of 0 and 1 of mean p,
-// and the largest of any losses in [0, 1]; the rows of a unit, which may be all alike,
-// vary together at most k times as much as independent ones. It is taken at every p and
-// not at the value, which near 0 and 1 knows little of it; without noise this is Wilson's
-// interval of n/k rows. Where the noise leaves in doubt whether there are rows, the
-// condition bounds nothing.
+// The first term is the sampling variance. p(1−p) is the variance of losses of 0 and 1 with mean p,
+// and the largest for any losses in [0, 1]; the rows of a unit, which may be all alike, vary
+// together at most k times as much as independent ones. It is evaluated at every p and not at the
+// value, which is a poor guide near 0 and 1; without noise this is Wilson's interval for n/k rows.
+// If the noise leaves in doubt whether there are rows, the condition bounds nothing.
 //
-// A part outside of [0, whole] is moved to the near end, where it may be; the interval
-// would be the narrower the less it can be true.
+// A part outside [0, whole] is moved to the nearer end; otherwise the interval would become
+// narrower the less possible the part is.
 func (s Share) Interval(z float64) [2]float64 {
 	x, n, z2 := min(max(s.Part, 0), s.Whole), s.Whole, z*z
 	// a·p² − 2b·p + c <= 0.

@@ -1,13 +1,13 @@
-// Package release defines what a row adds to each small release, and what follows from the noisy
-// sums: counts, the majority class, a capped mean, scores, tables, histograms, sums and second
-// moments. It opens no row and draws no noise: core/sum does, which also holds what a row adds
-// to the bound that is stated here. Counts and scores are integers with noise from an exact
-// discrete sampler, since rounding a float draw proves nothing; sums of vectors and moments
-// carry Gaussian noise in float64, with the residual risk that core/README.md states.
+// Package release defines what a row adds to each small release, and computes results from the
+// noisy sums: counts, the majority class, a capped mean, scores, tables, histograms, sums and
+// second moments. It opens no row and draws no noise: core/sum does, and enforces the bounds that
+// are stated here. Counts and scores are integers with noise from an exact discrete sampler, since
+// rounding a float draw proves nothing; sums of vectors and moments carry Gaussian noise in
+// float64, with the residual risk that core/README.md states.
 //
-// Every mechanism states its Event from public parameters, and returns noisy values only. Where
-// neighbours differ in up to k rows (the permit's RowsApart: rows per unit, twice
-// that under ReplaceOne) every sensitivity below is multiplied by k.
+// Every mechanism states its Event from public parameters, and returns noisy values only. If
+// neighbours differ in up to k rows (the permit's RowsApart: rows per unit, twice that under
+// ReplaceOne) every sensitivity below is multiplied by k.
 package release
 
 import (
@@ -30,7 +30,7 @@ type Count struct {
 	NoiseMultiplier float64
 }
 
-// Event is what Release costs.
+// Event returns the cost of Release.
 func (c Count) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: c.NoiseMultiplier} }
 
 // Release returns the noisy count, which may be negative.
@@ -50,10 +50,10 @@ func one(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, c sum.Ce
 
 // Majority releases the most frequent level of a column.
 //
-// With two levels the signed difference of their counts has L1 sensitivity 1;
-// with more, the vector of counts has, since a row touches one of them. Either
-// way discrete Laplace noise of scale k·NoiseMultiplier makes the release pure
-// (1/NoiseMultiplier)-DP under AddOrRemoveOne, and the arg max post-processing.
+// With two levels the signed difference of their counts has L1 sensitivity 1; with more levels the
+// vector of counts has, since a row changes one of them. In both cases discrete Laplace noise of
+// scale k·NoiseMultiplier makes the release pure (1/NoiseMultiplier)-DP under AddOrRemoveOne, and
+// the arg max is post-processing.
 type Majority struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64
@@ -61,7 +61,7 @@ type Majority struct {
 	Column, Levels int
 }
 
-// Event is what Release costs.
+// Event returns the cost of Release.
 func (m Majority) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: m.NoiseMultiplier} }
 
 // Release returns the index of the level with the largest noisy count; ties go to
@@ -122,7 +122,7 @@ type Mean struct {
 	ExpectedRows float64
 }
 
-// Event is what Release costs.
+// Event returns the cost of Release.
 func (m Mean) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: m.NoiseMultiplier} }
 
 // Release returns the noisy mean, clamped to [−1, 1].

@@ -10,8 +10,8 @@ import (
 	"pawl/core/sum"
 )
 
-// Accuracy releases how often predictions are right on a scope that chose
-// nothing, and the class counts from which the majority baseline follows.
+// Accuracy releases the share of right predictions on a scope that took no part in any choice, and
+// the class counts from which the majority baseline follows.
 //
 // A row adds 1 to one of (right, wrong) and 1 to one class count, so the integer
 // vector has L2 sensitivity √2 under AddOrRemoveOne; with discrete Gaussian noise
@@ -21,13 +21,13 @@ import (
 type Accuracy struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64
-	// Pure asks for pure epsilon: the vector has L1 sensitivity 2, and discrete
-	// Laplace noise of scale 2k·NoiseMultiplier makes it (1/NoiseMultiplier)-DP.
+	// Pure requests pure epsilon: the vector has L1 sensitivity 2, and discrete Laplace noise of scale
+	// 2k·NoiseMultiplier makes it (1/NoiseMultiplier)-DP.
 	Pure bool
 	// Column and Levels name the target and its number of classes.
 	Column, Levels int
-	// Predict maps a row's cells to a class index; PredictInput, when not nil, is
-	// used in its place and maps the row's dense input.
+	// Predict maps a row's cells to a class index; PredictInput, if not nil, replaces it and maps the
+	// row's dense input.
 	Predict      func(cells []float64) int
 	PredictInput func(input []float32) int
 }
@@ -35,26 +35,26 @@ type Accuracy struct {
 // AccuracyScore is a released score; every field is post-processing of one noisy
 // vector.
 type AccuracyScore struct {
-	// Value is the share of right predictions within [0, 1]; NaN when the noisy number
-	// of rows is not positive.
+	// Value is the share of right predictions within [0, 1]; NaN if the noisy number of rows is not
+	// positive.
 	Value float64
-	// Interval holds, in 95 % of cases, the accuracy in the population that the scope's
-	// units come from: it covers the sampling of units, whose rows may be all alike, and
-	// the noise. [0, 1] where nothing can be said.
+	// Interval holds, in 95 % of cases, the accuracy in the population that the scope's units come
+	// from: it covers the sampling of units, whose rows may be all alike, and the noise. It is [0, 1]
+	// if the release determines nothing.
 	Interval [2]float64
 	// StdErr is the standard error of Value by sampling and noise.
 	StdErr float64
-	// Baseline is the share of the most frequent class, and BaselineInterval holds the
-	// population's as Interval does.
+	// Baseline is the share of the most frequent class, and BaselineInterval its interval, like
+	// Interval.
 	Baseline         float64
 	BaselineInterval [2]float64
-	// Counts is the noisy vector itself: rows that are right, wrong, and of each class, with
-	// noise of standard deviation CountStd each.
+	// Counts is the noisy vector itself: the numbers of right rows, wrong rows and rows of each class,
+	// each with noise of standard deviation CountStd.
 	Counts   []float64
 	CountStd float64
 }
 
-// Event is what Release costs.
+// Event returns the cost of Release.
 func (a Accuracy) Event() dp.Event {
 	return discrete(a.Pure, a.NoiseMultiplier)
 }
@@ -143,27 +143,26 @@ func reals(sums []int64) []float64 {
 // multiples of 1/grid, so both vectors are integers.
 type AbsoluteError struct {
 	Scope dp.Scope
-	// MeanNoiseMultiplier and NoiseMultiplier are those of the two releases.
+	// MeanNoiseMultiplier and NoiseMultiplier are the multipliers of the two releases.
 	MeanNoiseMultiplier, NoiseMultiplier float64
-	// Truth and Predict map a row's cells to [0, 1] on the target's public range;
-	// a NaN truth takes the row out.
+	// Truth and Predict map a row's cells to [0, 1] on the target's public range; a NaN truth leaves
+	// the row out.
 	Truth, Predict func(cells []float64) float64
 }
 
 // ErrorScore is a released score.
 type ErrorScore struct {
-	// Value and Baseline are mean absolute errors as fractions of the range, within
-	// [0, 1]; NaN when the noisy count is not positive.
+	// Value and Baseline are mean absolute errors as fractions of the range, within [0, 1]; NaN if the
+	// noisy count is not positive.
 	Value, Baseline float64
-	// Interval and BaselineInterval hold, in 95 % of cases, the errors of the predictions
-	// and of that very mean in the population that the scope's units come from: they cover
-	// the sampling of units, whose rows may be all alike, and the noise. [0, 1] where
-	// nothing can be said. The spread of errors is private and taken at its largest, so
-	// small errors have intervals on the wide side.
+	// Interval and BaselineInterval hold, in 95 % of cases, the errors of the predictions and of that
+	// very mean in the population that the scope's units come from: they cover the sampling of units,
+	// whose rows may be all alike, and the noise. It is [0, 1] if the release determines nothing. The
+	// spread of errors is private and taken at its largest, so small errors have wide intervals.
 	Interval, BaselineInterval [2]float64
 }
 
-// Events are what Release costs, in order.
+// Events returns the cost of Release, in order.
 func (a AbsoluteError) Events() []dp.Event {
 	return []dp.Event{
 		dp.DiscreteGaussian{NoiseMultiplier: a.MeanNoiseMultiplier},

@@ -12,30 +12,29 @@ import (
 
 // Tables releases contingency tables of pairs of columns, all with one event.
 //
-// A row adds 1 to one cell of each of the P tables, or to none, so the vector of all
-// cells has L2 sensitivity √P under AddOrRemoveOne; with discrete Gaussian noise of
-// standard deviation k·√P·NoiseMultiplier on every cell it is zCDP with
-// rho = 1/(2·NoiseMultiplier²) (Canonne, Kamath and Steinke, arXiv:2004.00010,
-// Theorem 14: the divergence of a vector is the sum over its coordinates). Whatever
-// is computed from the noisy tables costs nothing more.
+// A row adds 1 to one cell of each of the P tables, or to none, so the vector of all cells has L2
+// sensitivity √P under AddOrRemoveOne; with discrete Gaussian noise of standard deviation
+// k·√P·NoiseMultiplier on every cell it is zCDP with rho = 1/(2·NoiseMultiplier²) (Canonne, Kamath
+// and Steinke, arXiv:2004.00010, Theorem 14: the divergence of a vector is the sum over its
+// coordinates). Everything computed from the noisy tables is free.
 type Tables struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64
 	// Levels has the number of levels of each column.
 	Levels []int
-	// Codes fills codes, one for each column, with the levels of a row; a code that is
-	// not below its column's levels, as all are before the call, leaves the row out of
-	// that column's tables.
+	// Codes fills codes, one for each column, with the levels of a row; a code that is not below its
+	// column's number of levels leaves the row out of that column's tables; before the call all codes
+	// are such.
 	Codes func(codes []uint16, cells []float64)
 	// Pairs are the tables: {i, j} has Levels[i] rows and Levels[j] columns.
 	Pairs [][2]int
 }
 
-// Event is what Release costs.
+// Event returns the cost of Release.
 func (t Tables) Event() dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: t.NoiseMultiplier} }
 
-// StdDev is the standard deviation of the noise in one cell, where neighbours differ
-// in at most apart rows.
+// StdDev returns the standard deviation of the noise in one cell if neighbours differ in at most
+// apart rows.
 func (t Tables) StdDev(apart int) float64 {
 	return math.Sqrt(float64(len(t.Pairs))) * t.NoiseMultiplier * float64(apart)
 }
@@ -96,7 +95,7 @@ func (t Tables) Release(ctx context.Context, permit *sealed.Permit, rows *sealed
 	return t.split(c.Release(ctx, permit, rows))
 }
 
-// Public returns the exact tables of a public data set; it fails for every other.
+// Public returns the exact tables of a public data set, and an error for any other.
 func (t Tables) Public(rows *sealed.Rows) ([][]int64, error) {
 	c, err := t.cells()
 	if err != nil {

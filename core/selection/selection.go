@@ -1,19 +1,18 @@
 // Package selection releases the best of a secret random number of private runs.
 //
-// Theorem (Papernot and Steinke, arXiv:2110.03620, Thm. 2): let K follow the
-// truncated negative binomial law D(η, γ), independent of the data; run K
-// candidates drawn independently from a law that does not depend on the data,
-// each run being a mechanism with Rényi curve at most R(α), its own noisy score
-// included; release the best run only. For every α > 1 and α̂ >= 1,
+// Theorem (Papernot and Steinke, arXiv:2110.03620, Thm. 2): let K follow the truncated negative
+// binomial distribution D(η, γ), independent of the data; run K candidates drawn independently from
+// a distribution that does not depend on the data, where each run is a mechanism with Rényi curve
+// at most R(α), its own noisy score included; release only the best run. For every α > 1 and α̂ >=
+// 1,
 //
 //	R'(α) = R(α) + (1+η)·[(1−1/α̂)·R(α̂) + ln(1/γ)/α̂] + ln E[K]/(α−1).
 //
-// A Study keeps the theorem's preconditions by construction: K is drawn before any
-// row is read and never leaves the function; candidates see a source and no data;
-// every run has its own permit for the base event, with streams of its own; nothing is
-// memoised, pruned or stopped early; a run that fails scores −Inf and counts; the
-// losers are dropped. When the context ends the study is charged in full and
-// releases nothing.
+// A Study meets the theorem's preconditions by construction: K is drawn before any row is read and
+// stays inside the function; candidates are drawn from a source without data; every run has its own
+// permit for the base event, with its own streams; nothing is memoised, pruned or stopped early; a
+// failed run scores −Inf and counts; the losers are dropped. If the context ends, the study is
+// charged in full and releases nothing.
 package selection
 
 import (
@@ -30,11 +29,10 @@ import (
 	"pawl/core/internal/sealed"
 )
 
-// ErrNothing is returned if every run failed. It does not reveal how many
-// there were.
+// ErrNothing is returned if every run failed. It does not reveal the number of runs.
 var ErrNothing = errors.New("no candidate could be trained")
 
-// Winner is the one run that leaves.
+// Winner is the run that is released.
 type Winner[C, M any] struct {
 	Candidate C
 	Model     M
@@ -42,20 +40,18 @@ type Winner[C, M any] struct {
 	Score float64
 }
 
-// Study is a selection: what is booked, how candidates are drawn and what one run is.
+// Study is a selection: the charged event, the draw of candidates and one run.
 type Study[C, M any] struct {
-	// Select is the event that the permit holds.
+	// Select is the event in the permit.
 	Select dp.Select
-	// Draw draws one candidate. It sees no data, and may be called from several
-	// goroutines at once.
+	// Draw draws one candidate, without data. Several goroutines may call it at once.
 	Draw func(src *entropy.Source) C
-	// Base is run number run (from 0) on a candidate. It must cost at most Select.Event
-	// for every candidate that Draw can return; its permit holds the parts of
-	// Select.Event, each once, and has the run's own streams. An error is a failed run.
-	// Base may be called from several goroutines at once, and what it is given depends on
-	// run alone.
+	// Base is run number run (from 0) on a candidate. It must cost at most Select.Event for every
+	// candidate that Draw can return; its permit holds the parts of Select.Event, each once, and has
+	// the run's own streams. An error means a failed run. Several goroutines may call Base at once,
+	// and its arguments depend on run alone.
 	Base func(ctx context.Context, permit *sealed.Permit, run int, candidate C) (M, float64, error)
-	// Workers bounds the runs side by side; 0 means one. It does not change the result.
+	// Workers is the largest number of concurrent runs; 0 means one. It does not change the result.
 	Workers int
 }
 
