@@ -76,12 +76,12 @@ func (l leave) String() string {
 
 var base = []part{
 	{title: "What can open sensitive rows, and what it stands on", most: 4850, capped: true,
-		about: "A fault here can show a row. Opening rows is calling `sealed.Open` or `sealed.OpenPublic`; drawing noise is calling `core/noise`.",
+		about: "A fault here can show a row. Opening rows is calling `sealed.Open`, `sealed.OpenUnless` or `sealed.OpenPublic`; drawing noise is calling `core/noise`.",
 		total: "Code that can open sensitive rows, with what it stands on",
 		packages: []trusted{
 			{"core/internal/sealed", 660, 0, "holds sealed rows and permits; opens rows against a booked event"},
 			{"core/noise", 550, draws, "draws noise of every law and rounds sums to their grid"},
-			{"core/sum", 1220, opens | draws, "opens, bounds, adds up, adds noise on a grid: integer cells, units by level, moments, gradients of linear models, tables of boosting, least squares"},
+			{"core/sum", 1240, opens | draws, "opens, bounds, adds up, adds noise on a grid: integer cells, units by level, moments, gradients of linear models, tables of boosting, least squares"},
 			{"core/localrows", 160, opens | draws, "releases rows themselves, each with noise of its own"},
 			{"core/gradient", 870, opens | draws, "DP-SGD on networks: clips, sums, adds noise, step by step"},
 			{"core/convex", 400, opens | draws, "perturbed objectives and minimisers"},
@@ -147,7 +147,7 @@ var base = []part{
 		}},
 }
 
-// open and openPublic are the functions of internal/sealed by which a mechanism gets at rows.
+// open begins the names of the functions of internal/sealed by which a mechanism gets at rows; openPublic is one of them.
 const open, openPublic = "pawl/core/internal/sealed.Open", "pawl/core/internal/sealed.OpenPublic"
 
 // asked are the packages of core that one may import which asks about prices.
@@ -236,7 +236,7 @@ func keepsTo(t *testing.T, p trusted, uses map[string]bool) {
 		from, name, _ := strings.Cut(use, ".")
 		switch {
 		case use == openPublic && p.may&shows != 0:
-		case (use == open || use == openPublic) && p.may&opens == 0:
+		case strings.HasPrefix(use, open) && p.may&opens == 0:
 			t.Errorf("%s must not open rows (%s)", p.name, use)
 		case from == "pawl/core/noise" && p.may&draws == 0:
 			t.Errorf("%s must not draw noise (%s)", p.name, use)

@@ -128,7 +128,7 @@ func PerturbMinimum(ctx context.Context, permit *sealed.Permit, rows *sealed.Row
 	if err != nil {
 		return nil, err
 	}
-	view, err := sealed.Open(rows, permit, a.Scope, a.Event())
+	view, err := sealed.OpenUnless(rows, permit, a.Scope, a.Event(), sealed.HasTarget(a.Target))
 	if err != nil {
 		return nil, err
 	}

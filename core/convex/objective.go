@@ -195,7 +195,7 @@ func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.
 		return nil, sealed.ErrNotReserved
 	}
 	return perturb(ctx, objectives, permit.Relation(), permit.MaxRows(), func(i int) (*sealed.View, *entropy.Source, error) {
-		view, err := sealed.Open(rows, permit, objectives[i].Scope, objectives[i].Event())
+		view, err := sealed.OpenUnless(rows, permit, objectives[i].Scope, objectives[i].Event(), sealed.HasTarget(objectives[i].Target))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -509,3 +509,38 @@ func TestScopeBoundsTheRows(t *testing.T) {
 func dot(a, b []float64) float64     { return floats.Dot(a, b) }
 func axpy(f float64, x, y []float64) { floats.AddScaled(y, f, x) }
 func norm(x []float64) float64       { return floats.Norm(x, 2) }
+
+// The arguments of all three take a null unit to be one without a target: where it has one, zero-out is refused.
+func TestNullRowsHaveNoTarget(t *testing.T) {
+	s := testSchema(1)
+	enc := mustEncoding(t, s, encode.Options{Linear: true})
+	rows := sealed.New("d", s, []float64{0, 0, 0, 1}, make([]uint64, 1))
+	always := func([]float64) float64 { return 1 }
+	for i, target := range []func([]float64) float64{lastCell, always} {
+		o := Objective{Scope: dp.WholeScope, Epsilon: 1, Regularization: 1, ResidualCap: 1, Encoding: enc, Target: target}
+		out := Output{Scope: dp.WholeScope, NoiseMultiplier: 2, Regularization: 4, ResidualCap: .5, Encoding: enc, Target: target}
+		a := AMP{Scope: dp.WholeScope, Epsilon: 1, Delta: 1e-5, ExpectedRows: 1, Share: .5, Encoding: enc, Target: target}
+		for name, release := range map[string]struct {
+			event dp.Event
+			run   func(p *sealed.Permit) error
+		}{
+			"objective": {o.Event(), func(p *sealed.Permit) error {
+				_, err := PerturbObjectives(context.Background(), p, rows, []Objective{o})
+				return err
+			}},
+			"output":  {out.Event(), func(p *sealed.Permit) error { _, err := PerturbOutput(context.Background(), p, rows, out); return err }},
+			"minimum": {a.Event(), func(p *sealed.Permit) error { _, err := PerturbMinimum(context.Background(), p, rows, a); return err }},
+		} {
+			for _, rel := range []dp.Relation{dp.AddOrRemoveOne, dp.ZeroOut} {
+				p, err := sealed.NewPermit("1", "d", rel, 1, release.event, entropy.Seeded(1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				refused := rel == dp.ZeroOut && i == 1
+				if err := release.run(p); errors.Is(err, sealed.ErrNullCounts) != refused || !refused && err != nil || p.Opened() == refused {
+					t.Errorf("%s under %v: %v", name, rel, err)
+				}
+			}
+		}
+	}
+}

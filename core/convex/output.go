@@ -83,7 +83,7 @@ func PerturbOutput(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows
 	if math.IsInf(o.NoiseMultiplier*o.sensitivity(permit.RowsApart(), 1), 0) {
 		return nil, errors.New("convex: noise multiplier and regularization are out of the range of a 64-bit float")
 	}
-	view, err := sealed.Open(rows, permit, o.Scope, o.Event())
+	view, err := sealed.OpenUnless(rows, permit, o.Scope, o.Event(), sealed.HasTarget(o.Target))
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,10 @@ const (
 	AddOrRemoveOne Relation = iota + 1
 	// ReplaceOne relates data sets of equal size that differ in one unit's value.
 	ReplaceOne
-	// ZeroOut relates a data set to the same data set with one unit replaced by a fixed null value.
-	// Its mechanisms cost what they cost under AddOrRemoveOne, and the number of rows is public.
+	// ZeroOut relates a data set to the same data set with one unit replaced by a fixed null value: as
+	// many rows, in which every cell is unknown and the dense input is zeros. Its mechanisms cost what
+	// they cost under AddOrRemoveOne, which holds where a null row adds nothing (core refuses the
+	// others), and the number of rows is public.
 	ZeroOut
 )
 

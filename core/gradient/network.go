@@ -160,7 +160,7 @@ func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Trai
 	if err != nil {
 		return err
 	}
-	view, err := sealed.Open(rows, permit, t.Scope, t.Event())
+	view, err := sealed.OpenUnless(rows, permit, t.Scope, t.Event(), sealed.HasTarget(t.Target))
 	if err != nil {
 		return err
 	}

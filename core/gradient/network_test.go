@@ -173,6 +173,22 @@ func TestTrainingDrawsUnits(t *testing.T) {
 	}
 }
 
+// A null row has no target, or a lot under zero-out would have its gradient in place of another's.
+func TestNullRowsTrainNothing(t *testing.T) {
+	net := rawNet{t: 1, m: 3, n: 2}
+	tr := training(net, nil)
+	tr.Update = func(int, []float32, []float32) {}
+	for counts, of := range map[bool]func([]float64) float64{false: target, true: func([]float64) float64 { return 1 }} {
+		tr.Target = of
+		for _, rel := range []dp.Relation{dp.AddOrRemoveOne, dp.ZeroOut} {
+			p, refused := mustPermit(t, rel, 1, tr.Event()), counts && rel == dp.ZeroOut
+			if err := Train(context.Background(), p, rawRows(1, false, net, 5), tr, make([]float32, net.Parameters())); errors.Is(err, sealed.ErrNullCounts) != refused || !refused && err != nil || p.Opened() == refused {
+				t.Errorf("a null row with a target: %v, under %v: %v", counts, rel, err)
+			}
+		}
+	}
+}
+
 // What a mask hangs on: the step, the row's unit and its place among the unit's
 // rows, and the variant. Not the other rows.
 func TestMasksBelongToTheRow(t *testing.T) {

@@ -111,8 +111,6 @@ func (l Levels) check(permit *sealed.Permit) error {
 		return errors.New("sum: levels need columns, cells and a rule what a text marks")
 	case l.Failure.Epsilon != 0 || !(l.Failure.Delta >= 0 && l.Failure.Delta < 1):
 		return errors.New("sum: levels need a chance of failure below 1")
-	case permit.Relation() == dp.ZeroOut:
-		return errors.New("sum: levels have no price where a unit's rows become null")
 	}
 	return noise.InRange(l.StdDev(permit.RowsApart()))
 }

@@ -138,7 +138,7 @@ func (l *Linear) Open(permit *sealed.Permit, rows *sealed.Rows) (run *LinearRun,
 	if err != nil {
 		return nil, err
 	}
-	view, err := sealed.Open(rows, permit, l.Scope, l.Event())
+	view, err := sealed.OpenUnless(rows, permit, l.Scope, l.Event(), sealed.HasTarget(l.Target))
 	if err != nil {
 		return nil, err
 	}

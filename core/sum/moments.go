@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -127,11 +128,31 @@ func (m Moments) Release(ctx context.Context, permit *sealed.Permit, rows *seale
 	if err := errors.Join(err, m.check(rows), Positive("noise multiplier", m.Event.NoiseMultiplier), noise.InRange(std, std*m.Norm, std*m.Norm*m.Norm), ctx.Err()); err != nil {
 		return nil, err
 	}
-	view, err := sealed.Open(rows, permit, m.Scope, m.Event)
+	view, err := sealed.OpenUnless(rows, permit, m.Scope, m.Event, m.counts)
 	if err != nil {
 		return nil, err
 	}
 	return m.noisy(ctx, view, std, view.Noise())
+}
+
+// counts reports whether a row of these cells, and of an input of zeros, adds anything.
+func (m Moments) counts(cells []float64) bool {
+	x, group := make([]float64, m.Features), 0
+	if m.Row != nil {
+		group = m.Row(x, cells)
+	}
+	if !m.takes(x, group) {
+		return false
+	}
+	return m.Counts || slices.ContainsFunc(x, func(v float64) bool { return v != 0 })
+}
+
+// takes centres and bounds a row's vector, and reports whether the row counts.
+func (m *Moments) takes(x []float64, group int) bool {
+	for j, v := range m.Centre {
+		x[j] -= v
+	}
+	return group >= 0 && group < m.Groups && Bound(x, m.Norm)
 }
 
 // SimulatePublic is Release on public rows without a permit, for one row per unit: what a job on
@@ -229,10 +250,7 @@ func (m Moments) add(ctx context.Context, view *sealed.View) (*Sums, error) {
 	for i := range view.Len() {
 		x := rows[held*dim : (held+1)*dim]
 		a := at(i, x)
-		for j, v := range m.Centre {
-			x[j] -= v
-		}
-		if a < 0 || a >= m.Groups || !Bound(x, m.Norm) {
+		if !m.takes(x, a) {
 			continue
 		}
 		if m.Counts {

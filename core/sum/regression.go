@@ -85,7 +85,7 @@ func (r Regression) Release(ctx context.Context, permit *sealed.Permit, rows *se
 	if err := errors.Join(Positive("noise multiplier", r.NoiseMultiplier), err); err != nil {
 		return nil, err
 	}
-	view, err := sealed.Open(rows, permit, r.Scope, r.Event())
+	view, err := sealed.OpenUnless(rows, permit, r.Scope, r.Event(), sealed.HasTarget(r.Target))
 	if err != nil {
 		return nil, err
 	}

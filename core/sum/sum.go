@@ -124,7 +124,12 @@ func (c Cells) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	if err := errors.Join(c.check(), ctx.Err()); err != nil {
 		return nil, err
 	}
-	view, err := sealed.Open(rows, permit, c.Scope, c.Event)
+	view, err := sealed.OpenUnless(rows, permit, c.Scope, c.Event, func(null []float64) bool {
+		t, bound, input := c.tally(rows.InputDim())
+		t.left = bound
+		c.Row(null, input, t)
+		return t.left < bound
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -157,22 +162,26 @@ func (c Cells) check() error {
 }
 
 func (c Cells) add(view *sealed.View) []int64 {
-	tally := Tally{sums: make([]int64, c.Size)}
-	bound := c.L1
-	if _, tally.l2 = c.Event.(dp.DiscreteGaussian); tally.l2 {
-		bound = c.L2Squared
-	}
-	var input []float32
-	if c.Inputs {
-		input = make([]float32, view.InputDim())
-	}
+	tally, bound, input := c.tally(view.InputDim())
 	row := view.Rows()
 	for i := range view.Len() {
 		if c.Inputs {
 			view.Input(i, input)
 		}
 		tally.next, tally.left = 0, bound
-		c.Row(row(i), input, &tally)
+		c.Row(row(i), input, tally)
 	}
 	return tally.sums
+}
+
+// tally is an empty one, with the bound on a row and the room for its input.
+func (c Cells) tally(dim int) (t *Tally, bound int64, input []float32) {
+	t, bound = &Tally{sums: make([]int64, c.Size)}, c.L1
+	if _, t.l2 = c.Event.(dp.DiscreteGaussian); t.l2 {
+		bound = c.L2Squared
+	}
+	if c.Inputs {
+		input = make([]float32, dim)
+	}
+	return t, bound, input
 }

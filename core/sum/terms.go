@@ -125,7 +125,7 @@ func (t *Terms) Open(permit *sealed.Permit, rows *sealed.Rows) (run *TermsRun, e
 	if err := noise.InRange(n.Counts, n.Residuals); err != nil {
 		return nil, err
 	}
-	view, err := sealed.Open(rows, permit, t.Scope, t.Event())
+	view, err := sealed.OpenUnless(rows, permit, t.Scope, t.Event(), sealed.HasTarget(t.Target))
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
@@ -185,9 +186,24 @@ func (r *Rows) Schema() *schema.Schema { return r.schema }
 // schema is.
 func (r *Rows) InputDim() int { return r.table().inputs.Dim }
 
+// ErrNullCounts is returned where a null row, by which dp.ZeroOut replaces those of a unit, may add to a release: one
+// row would then leave and another come, for which the noise of a row that leaves is too little.
+var ErrNullCounts = errors.New("under zero_out a row whose cells are all unknown must add nothing, and this release may count it: use add_or_remove_one or replace_one")
+
 // Open shows the rows of scope to a mechanism that runs event, and marks the
-// event as used. The view brings the stream of that event.
+// event as used. The view brings the stream of that event. Under dp.ZeroOut it refuses.
 func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
+	return OpenUnless(r, p, scope, event, func([]float64) bool { return true })
+}
+
+// HasTarget tells OpenUnless that rows without a target add nothing.
+func HasTarget(target func(cells []float64) float64) func(cells []float64) bool {
+	return func(cells []float64) bool { y := target(cells); return y == y }
+}
+
+// OpenUnless is Open, under dp.ZeroOut too as long as a null row does not count: nullCounts is told its cells, all of
+// them unknown, and its dense input is zeros.
+func OpenUnless(r *Rows, p *Permit, scope dp.Scope, event dp.Event, nullCounts func(null []float64) bool) (*View, error) {
 	if p == nil {
 		return nil, ErrNotReserved
 	}
@@ -206,6 +222,9 @@ func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 	}
 	if r.simulation && !r.public {
 		return nil, fmt.Errorf("rows of a simulation, and the data set is not public: %w", ErrForeign)
+	}
+	if p.relation == dp.ZeroOut && nullCounts(slices.Repeat([]float64{math.NaN()}, len(r.schema.Columns))) {
+		return nil, ErrNullCounts
 	}
 	noise, err := p.take(scope, event)
 	if err != nil {
