@@ -652,16 +652,19 @@ func counted(levels []infer.Level, missing *float64) string {
 	slices.SortStableFunc(levels, func(a, b infer.Level) int { return cmp.Compare(b.Units, a.Units) })
 	var parts []string
 	for _, l := range levels {
-		parts = append(parts, fmt.Sprintf("%s %.0f", strconv.Quote(l.Text), l.Units))
+		parts = append(parts, strconv.Quote(l.Text)+" "+howMany(l.Units))
 	}
 	if missing != nil {
-		parts = append(parts, fmt.Sprintf("missing %.0f", *missing))
+		parts = append(parts, "missing "+howMany(*missing))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return "about: " + few(parts, 30)
 }
+
+// howMany writes a noisy count for a person: no count is below 0, and cutting it there costs nothing. Programs get it as released.
+func howMany(noisy float64) string { return fmt.Sprintf("%.0f", max(noisy, 0)) }
 
 func (v *InferView) cost() string {
 	return fmt.Sprintf("ledger entry %s, epsilon %s at delta %s, %s, unit %s", v.Entry, sixDigits(v.Privacy.Epsilon), sixDigits(v.Privacy.Delta), v.Privacy.Relation, v.Privacy.Unit)
@@ -689,7 +692,7 @@ func (v *InferView) Table(w io.Writer) error {
 		}
 		missing := ""
 		if c.Missing != nil {
-			missing = fmt.Sprintf("%.0f", *c.Missing)
+			missing = howMany(*c.Missing)
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", c.Name, cmp.Or(c.Type, "–"), said, missing)
 	}
