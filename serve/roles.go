@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -78,9 +79,11 @@ func ReadRoles(in io.Reader, name string) ([]Person, error) {
 		}
 		all = append(all, Person{fields[0], role})
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		n++
 		return nil, fault("%v", err)
+	} else if err != nil {
+		return nil, err // of the file, not of a line
 	}
 	if len(all) == 0 {
 		return nil, usage.New(name+" names nobody", "one person per line: ann analyst")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,8 @@ type app struct {
 // run is the whole program: it parses args, runs one verb and returns the exit
 // status. On failure stdout stays empty and stderr has one line and maybe a hint.
 func run(ctx context.Context, args []string, s streams) int {
+	out := &faithful{Writer: s.out}
+	s.out = out
 	a := &app{streams: s}
 	defer a.close()
 	root := a.root()
@@ -60,7 +63,8 @@ func run(ctx context.Context, args []string, s streams) int {
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	err := root.ExecuteContext(ctx)
+	// Whoever did not look whether it was written: what did not come out is no success.
+	err := cmp.Or(root.ExecuteContext(ctx), out.failed)
 	if err == nil {
 		return exitOK
 	}
@@ -73,6 +77,18 @@ func run(ctx context.Context, args []string, s streams) int {
 		fmt.Fprintf(s.err, "hint: %s\n", oneLine(h))
 	}
 	return status(err)
+}
+
+// faithful remembers the first error of writing.
+type faithful struct {
+	io.Writer
+	failed error
+}
+
+func (w *faithful) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.failed = cmp.Or(w.failed, err)
+	return n, err
 }
 
 func (a *app) root() *cobra.Command {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"strings"
+	"syscall"
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
@@ -30,13 +32,27 @@ func Text(err error) string {
 	if named := (*fs.PathError)(nil); errors.As(err, &named) && errors.Is(named, fs.ErrNotExist) {
 		text = strings.Replace(text, named.Error(), named.Path+": no such file", 1)
 	}
+	if folder := folderAsFile(err); folder != nil {
+		text = strings.Replace(strings.Replace(text, folder.Path+": "+folder.Error(), folder.Error(), 1), folder.Error(), folder.Path+" is a directory, not a file", 1)
+	}
 	return line(text)
+}
+
+// folderAsFile is the fault of a folder that was read like a file, nil for any other.
+func folderAsFile(err error) *fs.PathError {
+	if named := (*fs.PathError)(nil); errors.As(err, &named) && errors.Is(named, syscall.EISDIR) {
+		return named
+	}
+	return nil
 }
 
 func line(text string) string { return usage.Redact(strings.Join(strings.Fields(text), " ")) }
 
 // Hint is how to correct what err reports, in one line like Text, or "".
 func Hint(err error) string {
+	if folder := folderAsFile(err); folder != nil { // before what is said of a file's content
+		return line("name the file itself, such as " + usage.Shell(filepath.Join(folder.Path, "NAME")))
+	}
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
 		return line(h.Hint())

@@ -9,11 +9,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	mathrand "math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -219,7 +221,7 @@ func prepare(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("%w: %s is a directory, not a ledger file", ledger.ErrStore, path)
+		return fmt.Errorf("%w: %w", ledger.ErrStore, &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR})
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s is not a regular file", ledger.ErrStore, path)
 	case err == nil:
