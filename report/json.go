@@ -2,10 +2,12 @@ package report
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"regexp"
 )
 
@@ -18,32 +20,9 @@ func WriteJSON(w io.Writer, s *Statement) error {
 		return err
 	}
 	c := *s
-	c.Advice = list(c.Advice)
-	c.Warnings = list(c.Warnings)
-	c.SeededRuns, c.Cleared = list(c.SeededRuns), list(c.Cleared)
-	c.Choice.Features = list(c.Choice.Features)
-	if s.Choice.Selection != nil {
-		k := *s.Choice.Selection
-		k.LeftOut = list(k.LeftOut)
-		c.Choice.Selection = &k
-	}
-	c.Privacy.Events = list(c.Privacy.Events)
-	c.Privacy.NotCovered = list(c.Privacy.NotCovered)
-	if c.Privacy.ByStage == nil {
-		c.Privacy.ByStage = map[string]Stage{}
-	}
-	if c.Privacy.EpsilonBounds == nil {
-		c.Privacy.EpsilonBounds = map[string]Number{}
-	}
-	c.Choice.Hyperparameters = map[string]any{}
-	for k, v := range s.Choice.Hyperparameters {
-		c.Choice.Hyperparameters[k] = jsonValue(v)
-	}
+	c.Choice.Hyperparameters = jsonValue(s.Choice.Hyperparameters).(map[string]any)
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // class labels such as "<=50K" are read by people too
-	e.SetIndent("", "  ")
-	if err := e.Encode(&c); err != nil {
+	if err := Encode(&b, &c); err != nil {
 		return fmt.Errorf("write statement: %w", err)
 	}
 	_, err := w.Write(numberLists.ReplaceAllFunc(b.Bytes(), func(list []byte) []byte {
@@ -59,11 +38,77 @@ var (
 	blanks      = regexp.MustCompile(`\s+`)
 )
 
-func list[T any](l []T) []T {
-	if l == nil {
-		return []T{}
+// Encode writes one indented JSON object and a newline. Lists and maps without elements are [] and {}, never null, which
+// is left to what is not known. Nothing is escaped for HTML: people read labels such as "<=50K" too.
+func Encode(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if v != nil {
+		v = filled(reflect.ValueOf(v)).Interface()
 	}
-	return l
+	return e.Encode(v)
+}
+
+var marshals, writesText = reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()
+
+// fillFields fills the fields of a struct that are written, those of embedded structs among them.
+func fillFields(of reflect.Value) {
+	for i := range of.NumField() {
+		switch f := of.Type().Field(i); {
+		case f.Tag.Get("json") == "-":
+		case f.IsExported():
+			of.Field(i).Set(filled(of.Field(i)))
+		case f.Anonymous && f.Type.Kind() == reflect.Struct:
+			fillFields(of.Field(i))
+		}
+	}
+}
+
+// filled is v with empty lists and maps for nil ones; it copies what it changes. What writes itself is left as it is.
+func filled(v reflect.Value) reflect.Value {
+	t := v.Type()
+	for _, own := range []reflect.Type{marshals, writesText} {
+		if t.Implements(own) || reflect.PointerTo(t).Implements(own) {
+			return v
+		}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out := reflect.New(t.Elem())
+			out.Elem().Set(filled(v.Elem()))
+			return out
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			return filled(v.Elem())
+		}
+	case reflect.Struct:
+		out := reflect.New(t).Elem()
+		out.Set(v)
+		fillFields(out)
+		return out
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			break // a text
+		}
+		out := reflect.New(t).Elem()
+		if t.Kind() == reflect.Slice {
+			out.Set(reflect.MakeSlice(t, v.Len(), v.Len()))
+		}
+		for i := range v.Len() {
+			out.Index(i).Set(filled(v.Index(i)))
+		}
+		return out
+	case reflect.Map:
+		out := reflect.MakeMap(t)
+		for _, k := range v.MapKeys() {
+			out.SetMapIndex(k, filled(v.MapIndex(k)))
+		}
+		return out
+	}
+	return v
 }
 
 // jsonValue gives floats that JSON cannot hold the form of Number; a clipping norm

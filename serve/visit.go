@@ -18,7 +18,6 @@ import (
 
 	"pawl"
 	"pawl/core/ledger"
-	"pawl/internal/request"
 	"pawl/internal/usage"
 	"pawl/report"
 )
@@ -141,7 +140,7 @@ func (v *visit) json(status int, what any) error {
 	if s, ok := what.(*report.Statement); ok {
 		err = report.WriteJSON(&b, s)
 	} else {
-		err = request.WriteJSON(&b, what)
+		err = report.Encode(&b, what)
 	}
 	if err != nil {
 		return err

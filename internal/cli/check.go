@@ -106,7 +106,7 @@ func refusedCheck(a *app, j *request.Job, f *fitFlags, err error) error {
 		return err
 	}
 	return errors.Join(writeJSON(a.out, map[string]any{"ok": false, "checks": checks(j, f), "refusal": message(err), "hint": oneLine(hint(err)),
-		"warnings": append([]string{}, j.Plan.Warnings...)}), err)
+		"warnings": j.Plan.Warnings}), err)
 }
 
 // checks says what was found in order. All of it follows from public facts: that

@@ -209,7 +209,7 @@ func describeJSON(a *app, b source.Builtin, available bool, unit string) error {
 		Columns       []columnJSON `json:"columns,omitempty"`
 		Shape         []int        `json:"shape,omitempty"` // height, width, channels
 		Classes       []string     `json:"classes,omitempty"`
-	}{dataJSON: newDataJSON(b, available), Source: b.Source, Citation: b.Citation, KnownProblems: append([]string{}, b.KnownProblems...), Unit: unit}
+	}{dataJSON: newDataJSON(b, available), Source: b.Source, Citation: b.Citation, KnownProblems: b.KnownProblems, Unit: unit}
 	for _, f := range b.Files {
 		out.Files = append(out.Files, fileJSON(f))
 	}

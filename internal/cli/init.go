@@ -162,7 +162,7 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 	}
 	fmt.Fprintf(a.err, "next: fill in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(table.Shown(file)), shell(f.out))
 	if a.json {
-		return writeJSON(a.out, map[string]any{"schema": f.out, "columns": header, "saw": append([]string{}, seen.Saw...)})
+		return writeJSON(a.out, map[string]any{"schema": f.out, "columns": header, "saw": seen.Saw})
 	}
 	_, err = fmt.Fprintln(a.out, f.out)
 	return err

@@ -41,7 +41,7 @@ func importSmartNoise(a *app, f initFlags) error {
 	}
 	fmt.Fprintf(a.err, "next: fill in the blanks in %s; its columns must match the header of the data\n", shell(f.out))
 	if a.json {
-		return writeJSON(a.out, map[string]any{"schema": f.out, "table": table, "notes": append([]string{}, notes...)})
+		return writeJSON(a.out, map[string]any{"schema": f.out, "table": table, "notes": notes})
 	}
 	_, err = fmt.Fprintln(a.out, f.out)
 	return err

@@ -15,6 +15,7 @@ import (
 	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/internal/request"
+	"pawl/report"
 )
 
 func ledgerCommand(a *app) *cobra.Command {
@@ -273,4 +274,4 @@ func nearName(ctx context.Context, a *app, l *ledger.Ledger, name string, err er
 }
 
 // writeJSON prints one object, as the library does.
-func writeJSON(w io.Writer, v any) error { return request.WriteJSON(w, v) }
+func writeJSON(w io.Writer, v any) error { return report.Encode(w, v) }

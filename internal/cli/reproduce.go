@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -194,9 +193,7 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 	}
 	path := filepath.Join(out, fmt.Sprintf("%s-%s.json", e.Name, scale))
 	err = writeFile(path, true, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(t)
+		return writeJSON(w, t)
 	})
 	if err != nil || f.store == "" {
 		return t, err

@@ -3,7 +3,6 @@ package cost
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +15,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/figures"
 	"pawl/internal/usage"
+	"pawl/report"
 )
 
 // ParseReal reads a finite number that a flag was given. Hexadecimal and text around
@@ -247,9 +247,4 @@ func (ans *Answer) JSON() ([]byte, error) {
 }
 
 // WriteJSON writes that object.
-func (ans *Answer) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(ans)
-}
+func (ans *Answer) WriteJSON(w io.Writer) error { return report.Encode(w, ans) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +28,7 @@ import (
 	"pawl/internal/usage"
 	"pawl/model"
 	"pawl/reader"
+	"pawl/report"
 	"pawl/workflow"
 )
 
@@ -395,7 +395,7 @@ func (p *Predictions) WriteJSON(w io.Writer) error {
 			lines[i].Probabilities[p.Classes[k]] = q
 		}
 	}
-	return WriteJSON(w, map[string]any{"target": p.model.Target, "not_private": p.model.NotPrivate, "predictions": lines})
+	return report.Encode(w, map[string]any{"target": p.model.Target, "not_private": p.model.NotPrivate, "predictions": lines})
 }
 
 // images adds what a network says about every image of FILE, in order.
@@ -561,13 +561,4 @@ func inRuns(w io.Writer, rows int, format func(w io.Writer, from, to int) error)
 		}
 	}
 	return nil
-}
-
-// WriteJSON prints one object. Names of columns and data sets may hold any letter, so nothing is
-// escaped for HTML.
-func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

@@ -74,7 +74,7 @@ func viewSelection(out *workflow.Selected, s *report.Statement) *Selection {
 }
 
 // WriteJSON writes one object.
-func (v *Selection) WriteJSON(w io.Writer) error { return WriteJSON(w, v) }
+func (v *Selection) WriteJSON(w io.Writer) error { return report.Encode(w, v) }
 
 // WriteText writes the choice for a person.
 func (v *Selection) WriteText(w io.Writer) error {
@@ -351,7 +351,7 @@ func (j *Job) hold(out *workflow.Selected, s *report.Statement, v *Selection, ta
 		return errors.Join(doubt, err)
 	}
 	var text bytes.Buffer
-	if err := WriteJSON(&text, v); err != nil {
+	if err := report.Encode(&text, v); err != nil {
 		return errors.Join(doubt, err)
 	}
 	files, dir := map[string][]byte{"selection.json": text.Bytes()}, "."
