@@ -1,15 +1,14 @@
 package zoo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"pawl/compute/nn"
+	"pawl/internal/usage"
 )
 
 // Version is the version of network files that Decode understands.
@@ -307,23 +307,16 @@ func (v visitor) Visit(n ast.Node) ast.Visitor {
 	return v
 }
 
-var positioned = regexp.MustCompile(`^\[(\d+):(\d+)\] (.*)`)
-
 const wholeExample = "a complete example: pawl models show lenet-5"
 
 // syntaxError gives the parser's own place and words.
 func syntaxError(name string, err error) *Error {
-	e := &Error{File: name, Line: 1, Col: 1, hint: wholeExample}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	if m := positioned.FindStringSubmatch(first); m != nil {
-		e.Line, _ = strconv.Atoi(m[1])
-		e.Col, _ = strconv.Atoi(m[2])
-		first = m[3]
-	}
-	e.Msg = "YAML: " + first
-	if strings.HasPrefix(first, "unknown field") {
+	e := &Error{File: name}
+	e.Line, e.Col, e.Msg, e.hint = usage.YAML(err)
+	if strings.HasPrefix(e.Msg, "YAML: unknown field") {
 		e.hint = "a layer has the keys kind and those of its kind; " + wholeExample
 	}
+	e.hint = cmp.Or(e.hint, wholeExample)
 	return e
 }
 

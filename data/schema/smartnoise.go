@@ -23,7 +23,7 @@ func FromSmartNoise(name string, data []byte) (table string, text []byte, notes 
 	}
 	var root yaml.MapSlice
 	if err := yaml.UnmarshalWithOptions(data, &root, yaml.UseOrderedMap()); err != nil {
-		return fail("is not YAML: %s", strings.SplitN(err.Error(), "\n", 2)[0])
+		return "", nil, nil, syntaxError(name, err)
 	}
 	root = slices.DeleteFunc(root, func(i yaml.MapItem) bool { return i.Key == "engine" })
 	tables := tablesOf(root)

@@ -78,7 +78,7 @@ func TestFromSmartNoiseWithoutUnit(t *testing.T) {
 
 func TestFromSmartNoiseRefusals(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"no YAML", "a: [", "not YAML"}, {"empty", "", "no table"}, {"a list", "- a\n", "no"}, {"a schema of ours", "version: 1\n", "no table"},
+		{"no YAML", "a: [", "1:4: YAML: sequence end"}, {"empty", "", "no table"}, {"a list", "- a\n", "1:1: YAML: sequence was used"}, {"a schema of ours", "version: 1\n", "no table"},
 		{"two tables", "d:\n  s:\n    t: {x: {type: int}}\n    u: {x: {type: int}}\n", "2 tables"},
 		{"two persons", "d:\n  s:\n    t: {x: {type: int, private_id: True}, y: {type: int, private_id: True}}\n", "both the private_id"},
 		{"no type", "d:\n  s:\n    t: {row_privacy: True, x: {type: int}, y: 3}\n", `"y" is neither`},

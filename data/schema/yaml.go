@@ -3,13 +3,14 @@ package schema
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"pawl/internal/usage"
 )
 
 // place is a position in the file, counted from 1.
@@ -55,20 +56,9 @@ func parseYAML(name string, data []byte) (body ast.Node, err error) {
 	return body, nil
 }
 
-var positioned = regexp.MustCompile(`^\[(\d+):(\d+)\] (.*)`)
-
 func syntaxError(name string, err error) error {
-	e := &Error{File: name, Line: 1, Col: 1, Msg: "YAML syntax error"}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	if m := positioned.FindStringSubmatch(first); m != nil {
-		e.Line, _ = strconv.Atoi(m[1])
-		e.Col, _ = strconv.Atoi(m[2])
-		first = m[3]
-	}
-	e.Msg = "YAML: " + first
-	if strings.Contains(first, "'\t'") {
-		e.Msg, e.hint = "YAML: a tab, where only spaces may indent a line", "replace tabs by spaces"
-	}
+	e := &Error{File: name}
+	e.Line, e.Col, e.Msg, e.hint = usage.YAML(err)
 	return e
 }
 

@@ -8,6 +8,7 @@ package replay
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -18,6 +19,7 @@ import (
 
 	"pawl/data/dataset"
 	"pawl/experiments"
+	"pawl/internal/usage"
 )
 
 // Procedure measures one cell. args are the cell's own, decoded by Args.
@@ -271,12 +273,8 @@ func (f *file) join(name string) error {
 
 // placed is an error of the decoder in one line.
 func placed(path string, err error) error {
-	text, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
-	if at, rest, ok := strings.Cut(strings.TrimPrefix(text, "["), "] "); ok && strings.HasPrefix(text, "[") {
-		line, _, _ := strings.Cut(at, ":")
-		return fmt.Errorf("%s:%s: %s", path, line, rest)
-	}
-	return fmt.Errorf("%s:%s", path, text)
+	line, _, msg, hint := usage.YAML(errors.New(yaml.FormatError(err, false, false)))
+	return usage.Newf(hint, "%s:%d: %s", path, line, strings.TrimPrefix(msg, "YAML: "))
 }
 
 // Of makes a kind of a function with its form of arguments.

@@ -1,16 +1,16 @@
 package space
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"pawl/internal/usage"
 )
 
 // Version is the version of space files that Decode understands.
@@ -81,18 +81,11 @@ func parse(data []byte) (body ast.Node, err error) {
 	return file.Docs[0].Body, nil
 }
 
-var positioned = regexp.MustCompile(`^\[(\d+):(\d+)\] (.*)`)
-
 // syntaxError gives the parser's own place and words.
 func syntaxError(file string, err error) error {
-	e := &Error{File: file, Line: 1, Col: 1, hint: "the manual, with an example: docs/SPACES.md"}
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	if m := positioned.FindStringSubmatch(first); m != nil {
-		e.Line, _ = strconv.Atoi(m[1])
-		e.Col, _ = strconv.Atoi(m[2])
-		first = m[3]
-	}
-	e.Msg = "YAML: " + first
+	e := &Error{File: file}
+	e.Line, e.Col, e.Msg, e.hint = usage.YAML(err)
+	e.hint = cmp.Or(e.hint, "the manual, with an example: docs/SPACES.md")
 	return e
 }
 
