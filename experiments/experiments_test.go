@@ -222,7 +222,20 @@ func TestRunsBesideEachOther(t *testing.T) {
 	if _, err := a.Cell(t.Context(), "two", measure); err == nil {
 		t.Error("a damaged file was replaced")
 	}
-	if c := open(); !c.Unread() || c.Kept() != 0 {
-		t.Errorf("a damaged file passes for %d cells", c.Kept())
+	for _, text := range []string{"{", `{"experiment":"x","scale":"smoke","version":"1","cells":{"one":[1`, "[]", "{}"} {
+		if err := os.WriteFile(a.Path(), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		c := open()
+		if kept, err := os.ReadFile(c.Aside()); !c.Unread() || c.Kept() != 0 || err != nil || string(kept) != text {
+			t.Errorf("of the damaged file %s, %d cells are used, and %q is kept as %s (%v)", text, c.Kept(), kept, c.Aside(), err)
+		}
+		if _, err := c.Cell(t.Context(), "one", measure); err != nil || open().Kept() != 1 {
+			t.Errorf("measured again: %v", err)
+		}
+	}
+	old, err := NewRun("x", Smoke, "2", dir)
+	if err != nil || !old.Unread() || old.Aside() != "" {
+		t.Errorf("a file of another version is not damaged: %v, kept as %q", err, old.Aside())
 	}
 }

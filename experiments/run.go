@@ -26,6 +26,8 @@ type Run struct {
 	name    string
 	version string
 	path    string                                                                  // of the file of cells; empty keeps nothing
+	aside   string                                                                  // where a damaged file of cells lies now
+	damaged bool                                                                    // it was no whole file of cells
 	unread  bool                                                                    // the file was there and its cells could not be used
 	instead func(name string, measure func() ([]float64, error)) ([]float64, error) // of measuring; nil
 	done    int                                                                     // cells that were measured by this process
@@ -48,14 +50,26 @@ type kept struct {
 }
 
 // NewRun prepares a replay of the named experiment. dir, which is made, keeps cells
-// between calls; cells of another version of the program are measured again.
+// between calls; cells of another version of the program are measured again, and a damaged
+// file of them gets another name (Aside).
 func NewRun(name string, scale Scale, version, dir string) (*Run, error) {
 	if dir != "" {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
 		}
 	}
-	return ReadRun(name, scale, version, dir)
+	r, err := ReadRun(name, scale, version, dir)
+	if err != nil || !r.damaged {
+		return r, err
+	}
+	for n := 1; ; n++ {
+		r.aside = fmt.Sprintf("%s.damaged-%d", r.path, n)
+		if _, err := os.Lstat(r.aside); errors.Is(err, fs.ErrNotExist) {
+			return r, os.Rename(r.path, r.aside)
+		} else if err != nil {
+			return nil, err
+		}
+	}
 }
 
 // ReadRun is NewRun that makes no directory: it shows what is kept.
@@ -77,7 +91,7 @@ func ReadRun(name string, scale Scale, version, dir string) (*Run, error) {
 	if k, ok := r.usable(b); ok {
 		r.adopt(k)
 	} else {
-		r.unread = true
+		r.unread, r.damaged = true, k.Experiment == "" || k.Cells == nil
 	}
 	return r, nil
 }
@@ -90,7 +104,10 @@ func Restored(name string, scale Scale, cells map[string][]float64) *Run {
 // usable are the cells of a file, if it is of this replay and version.
 func (r *Run) usable(file []byte) (kept, bool) {
 	var k kept
-	ok := json.Unmarshal(file, &k) == nil && k.Experiment == r.name && k.Scale == r.Scale && k.Version == r.version && k.Cells != nil
+	if json.Unmarshal(file, &k) != nil {
+		return kept{}, false
+	}
+	ok := k.Experiment == r.name && k.Scale == r.Scale && k.Version == r.version && k.Cells != nil
 	return k, ok
 }
 
@@ -126,6 +143,9 @@ func (r *Run) Cells() (values map[string][]float64, seconds map[string]float64) 
 // Unread says that a file of cells was there and could not be used: it is damaged, or of
 // another version of the program.
 func (r *Run) Unread() bool { return r.unread }
+
+// Aside is the new name of a file of cells that is damaged: truncated, or none at all. "" where there is none.
+func (r *Run) Aside() string { return r.aside }
 
 // Kept is the number of cells that need not be measured again.
 func (r *Run) Kept() int {

@@ -24,7 +24,7 @@ func (s *sheet) names() scope {
 		"v": func(key ...any) ([]float64, error) {
 			v, ok := s.series[joined(key)]
 			if !ok {
-				return nil, fmt.Errorf("no cell has the key %v", key)
+				return nil, &noKey{key}
 			}
 			return v, nil
 		},

@@ -124,7 +124,9 @@ func TestBadFiles(t *testing.T) {
 		e, err := testSet().Decode("x.yaml", []byte(changed))
 		if err == nil {
 			r, _ := experiments.NewRun("table-0", experiments.Smoke, "v", "")
-			_, err = e.Run(t.Context(), r)
+			if _, err = e.Run(t.Context(), r); r.Measured() > 0 && c.name == "unknown key of a series" {
+				t.Errorf("%s: %d cells were measured before it was said", c.name, r.Measured())
+			}
 		}
 		if changed == small || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want %q in one line", c.name, err, c.want)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,14 +18,45 @@ type sheet struct {
 	file   *file
 	run    *experiments.Run
 	series map[string][]float64
+	at     scope
+	sure   bool // that no key is missing, or of what guesses can tell of that
+}
+
+// noKey is the fault of a table that asks for a series that no cell has.
+type noKey struct{ key []any }
+
+func (e *noKey) Error() string { return fmt.Sprintf("no cell has the key %v", e.key) }
+
+// keys looks for series that nothing measures before anything is: it goes through the table with guesses. What else
+// goes wrong with guesses means nothing.
+func (s *sheet) keys(ctx context.Context) (err error) {
+	defer func() {
+		if missing := (*noKey)(nil); recover() != nil || !errors.As(err, &missing) {
+			err = nil
+		}
+	}()
+	guessing := s.run.Guessing()
+	if guessing == nil {
+		return nil
+	}
+	defer func(run *experiments.Run, series map[string][]float64) { s.run, s.series = run, series }(s.run, s.series)
+	s.run, s.series = guessing, map[string][]float64{}
+	_, err = s.table(ctx)
+	return err
 }
 
 func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	s := &sheet{file: f, run: r, series: map[string][]float64{}}
-	at := s.names()
-	if err := f.With.in(at); err != nil {
+	s.at = s.names()
+	if err := f.With.in(s.at); err != nil {
 		return nil, err
 	}
+	return s.table(ctx)
+}
+
+// table measures the cells and makes the table of them.
+func (s *sheet) table(ctx context.Context) (*experiments.Table, error) {
+	f, at := s.file, s.at
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		if err := c.all(at, func(at scope) error { return s.measure(ctx, c, at) }); err != nil {
@@ -208,6 +240,11 @@ func (s *sheet) measure(ctx context.Context, c *cell, at scope) error {
 	if checked, ok := own.(interface{ Check() error }); ok {
 		if err := checked.Check(); err != nil {
 			return fmt.Errorf("%s: %w", c.Cell.place, err)
+		}
+	}
+	if !s.sure && !s.run.Keeps(name) {
+		if s.sure, err = true, s.keys(ctx); err != nil {
+			return err
 		}
 	}
 	v, err := s.run.Cell(ctx, name, func() ([]float64, error) { return kind.Run(ctx, s.run, own) })

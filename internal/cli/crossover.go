@@ -224,8 +224,10 @@ func openKept(ctx context.Context, a *app, study *crossover.Study, on *basis.Com
 	}
 	kept, err := experiments.NewRun(name, "runs", version, f.out)
 	if err == nil {
-		if kept.Unread() {
-			fmt.Fprintf(a.err, "%s is damaged or from another version of pawl: its runs are measured again\n", kept.Path())
+		if kept.Aside() != "" {
+			a.note(damaged(kept))
+		} else if kept.Unread() {
+			fmt.Fprintf(a.err, "%s is from another version of pawl: its runs are measured again\n", kept.Path())
 		}
 		err = kept.Save()
 	}

@@ -157,6 +157,9 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 	if err != nil {
 		return nil, mistakef("choose another directory with --out", "%s cannot be written: %v", out, err)
 	}
+	if r.Aside() != "" {
+		a.note(damaged(r))
+	}
 	if f.store != "" {
 		if err := book.OneMachine(e.Name, r); err != nil {
 			return nil, err
@@ -203,6 +206,11 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 		return nil, err
 	}
 	return t, writeFile(filepath.Join(f.store, result.File()), true, result.Encode)
+}
+
+// damaged says what becomes of a file of cells that cannot be read.
+func damaged(r *experiments.Run) string {
+	return fmt.Sprintf("%s is damaged: its cells are measured again; the damaged file is kept as %s", r.Path(), filepath.Base(r.Aside()))
 }
 
 // length is how long the quick scale takes: as a stored result has it, or else as the replay says of itself.
