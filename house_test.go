@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"core/noise", "core/accountant", "core/ledger/outlook", "core/internal/design", "core/internal/crew", "core/internal/newton", "data/dataset", "search/feature"},
 	{"core/ledger", "core/accountant/calibrate", "core/accountant/meaning", "core/intake", "core/sum", "core/internal/logistic"},
 	{"core/ledger/pricing", "core/ledger/figures", "core/release", "core/localrows", "core/public", "core/linear", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/memory", "store/heads"},
-	{"compute/nn", "compute/optim", "evidence/audit/bound", "evidence/quality", "store"},
+	{"compute/nn", "compute/optim", "evidence/audit/bound", "evidence/cells", "evidence/quality", "store"},
 	{"compute/zoo", "evidence/audit", "evidence/audit/attack", "data/table"},
 	{"model", "search/space/net", "evidence/audit/inference", "data/source"},
 	{"learn"},

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"sync"
 )
 
 // guess stands for the values of a cell that was not measured.
@@ -18,9 +18,10 @@ var errFound = errors.New("experiments: the cell was measured")
 // values of others: it goes through the replay with guesses.
 func Pending(ctx context.Context, e Experiment, r *Run) (names []string) {
 	probe := r.probe()
+	var mu sync.Mutex
 	probe.instead = func(name string, _ func() ([]float64, error)) ([]float64, error) {
-		probe.mu.Lock()
-		defer probe.mu.Unlock()
+		mu.Lock()
+		defer mu.Unlock()
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -63,17 +64,4 @@ func through(ctx context.Context, e Experiment, r *Run) {
 }
 
 // probe is a run of the same replay that keeps nothing.
-func (r *Run) probe() *Run {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return &Run{Scale: r.Scale, DataDir: r.DataDir, name: r.name, version: r.version, cells: maps.Clone(r.cells)}
-}
-
-// Keep keeps a cell that was measured elsewhere, in so many seconds.
-func (r *Run) Keep(name string, values []float64, seconds float64) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.cells[name], r.took[name], r.far[name] = values, seconds, true
-	r.done++
-	return r.save()
-}
+func (r *Run) probe() *Run { return &Run{File: r.Copy(), Scale: r.Scale, DataDir: r.DataDir} }

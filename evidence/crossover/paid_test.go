@@ -10,8 +10,8 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
+	"pawl/evidence/cells"
 	"pawl/evidence/lab"
-	"pawl/experiments"
 	"pawl/store/memory"
 	"pawl/workflow"
 )
@@ -46,7 +46,7 @@ func sensitive(t *testing.T, budget string) *Data {
 
 func paidStudy(t *testing.T, d *Data, texts ...string) *Study {
 	t.Helper()
-	cells, err := experiments.NewRun("paid", "runs", "1", t.TempDir())
+	cells, err := cells.Open("paid", "runs", "1", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestAnInterruptedRunStaysChargedAndOthersAreKept(t *testing.T) {
 	s := paidStudy(t, d, "linear", "naive-bayes")
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
-	s.Cells.(*experiments.Run).Progress = func(string) {
+	s.Cells.(*cells.File).Progress = func(string) {
 		if n++; n == 4 {
 			cancel()
 		}

@@ -14,9 +14,9 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/evidence/cells"
 	"pawl/evidence/lab"
 	"pawl/evidence/theory"
-	"pawl/experiments"
 	"pawl/workflow"
 )
 
@@ -234,7 +234,7 @@ func TestStudyRefuses(t *testing.T) {
 func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	do := func(stop int) (*Result, int, error) {
-		run, err := experiments.NewRun("study", "runs", "test", dir)
+		run, err := cells.Open("study", "runs", "test", dir)
 		if err != nil {
 			t.Fatal(err)
 		}

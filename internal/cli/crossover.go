@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/evidence/cells"
 	"pawl/evidence/crossover"
 	"pawl/evidence/crossover/basis"
-	"pawl/experiments"
 	"pawl/internal/build"
 	"pawl/internal/request"
 	"pawl/workflow"
@@ -201,7 +201,7 @@ func runCrossover(ctx context.Context, a *app, data string, f *crossoverFlags) e
 
 // openKept opens the file of finished runs. Before a paid one is begun all of them must be
 // admitted.
-func openKept(ctx context.Context, a *app, study *crossover.Study, on *basis.Compared, f *crossoverFlags) (*experiments.Run, error) {
+func openKept(ctx context.Context, a *app, study *crossover.Study, on *basis.Compared, f *crossoverFlags) (*cells.File, error) {
 	version, err := build.Digest()
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func openKept(ctx context.Context, a *app, study *crossover.Study, on *basis.Com
 	if on.Data.Paid() {
 		// What was paid for holds whatever program reads it.
 		name, version = name+"-paid", "paid"
-		kept, err := experiments.ReadRun(name, "runs", version, f.out)
+		kept, err := cells.Read(name, "runs", version, f.out)
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +222,7 @@ func openKept(ctx context.Context, a *app, study *crossover.Study, on *basis.Com
 			return nil, err
 		}
 	}
-	kept, err := experiments.NewRun(name, "runs", version, f.out)
+	kept, err := cells.Open(name, "runs", version, f.out)
 	if err == nil {
 		if kept.Aside() != "" {
 			a.note(damaged(kept))

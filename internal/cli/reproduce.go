@@ -20,6 +20,7 @@ import (
 	"pawl/compute/kernel"
 	"pawl/data/dataset"
 	"pawl/data/schema"
+	"pawl/evidence/cells"
 	"pawl/experiments"
 	"pawl/experiments/book"
 	"pawl/experiments/registry"
@@ -158,7 +159,7 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 		return nil, mistakef("choose another directory with --out", "%s cannot be written: %v", out, err)
 	}
 	if r.Aside() != "" {
-		a.note(damaged(r))
+		a.note(damaged(r.File))
 	}
 	if f.store != "" {
 		if err := book.OneMachine(e.Name, r); err != nil {
@@ -209,7 +210,7 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 }
 
 // damaged says what becomes of a file of cells that cannot be read.
-func damaged(r *experiments.Run) string {
+func damaged(r *cells.File) string {
 	return fmt.Sprintf("%s is damaged: its cells are measured again; the damaged file is kept as %s", r.Path(), filepath.Base(r.Aside()))
 }
 
