@@ -10,6 +10,7 @@ import (
 type flat struct {
 	keys  []string
 	cells []cell
+	known []string // the names of an earlier line
 }
 
 // mostFlat is how many names an object may have that is compared name by name.
@@ -17,19 +18,23 @@ const mostFlat = 64
 
 // read reports whether a line is such an object, with no name twice, and keeps what it holds: what object would tell of
 // it. What other lines are is for object to say.
-func (f *flat) read(line []byte) bool {
-	if !utf8.Valid(line) {
+func (f *flat) read(s string) bool {
+	if !utf8.ValidString(s) {
 		return false
 	}
-	s := string(line)
 	f.keys, f.cells = f.keys[:0], f.cells[:0]
 	at := blank(s, 0)
 	if at == len(s) || s[at] != '{' {
 		return false
 	}
+	like := true // so far the names are those of the earlier line, none of which it has twice
 	for at = blank(s, at+1); len(f.keys) < mostFlat; at = blank(s, at+1) {
 		key, end, ok := quoted(s, at)
-		if at = blank(s, end); !ok || at == len(s) || s[at] != ':' || slices.Contains(f.keys, key) {
+		if at = blank(s, end); !ok || at == len(s) || s[at] != ':' {
+			return false
+		}
+		n := len(f.keys)
+		if like = like && n < len(f.known) && f.known[n] == key; !like && slices.Contains(f.keys, key) {
 			return false
 		}
 		c, end, ok := flatCell(s, blank(s, at+1))
@@ -40,6 +45,9 @@ func (f *flat) read(line []byte) bool {
 		switch s[at] {
 		case ',':
 		case '}':
+			if !like {
+				f.known = append(f.known[:0], f.keys...)
+			}
 			return blank(s, at+1) == len(s)
 		default:
 			return false

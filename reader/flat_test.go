@@ -41,10 +41,12 @@ func TestFlatLines(t *testing.T) {
 		others = append(others, string(line))
 	}
 	others = append(others, `{"a":01}`, `{"a":1.}`, `{"a":.5}`, `{"a":-}`, `{"a":1e}`, `{"a":+1}`, `{"a":1,}`, `{"a":1}x`, `{"a":1} {"b":2}`, `{"a":truex}`, `{"a":1,"a":2}`, `{"a":[1]}`, `{"a":{}}`, `{"a":"\u0041"}`, `{"a":"\n"}`, `[1]`, `1`, ``)
+	// Names as in the line before, and then one of them again.
+	others = append(others, `{"p":1,"q":2}`, `{"p":1,"q":2,"p":3}`, `{"p":1,"p":2}`, `{"q":1,"p":2}`, `{"q":1}`, `{"q":1,"q":2}`)
 	var f flat
 	short := 0
 	for i, line := range slices.Concat(usual, others) {
-		if !f.read([]byte(line)) {
+		if !f.read(line) {
 			if i < len(usual) && line != "{}" {
 				t.Errorf("a usual line is not read the short way: %.60s", line)
 			}
@@ -52,7 +54,7 @@ func TestFlatLines(t *testing.T) {
 		}
 		short++
 		var want []string
-		bad := object([]byte(line), func(key string, c cell) string {
+		bad := object(line, func(key string, c cell) string {
 			want = append(want, fmt.Sprint(key, c))
 			return ""
 		})

@@ -2,7 +2,6 @@ package reader
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -32,6 +31,7 @@ type jsonLines struct {
 	broken   error  // what ended the reading behind the last stretch; io.EOF for the end
 	part     bool   // of a file, and whether it is the last
 	last     bool
+	text     string // of a part, what was not read yet
 }
 
 // JSONNamed says that a file is read as JSON lines. It goes by the name, as tabSeparated
@@ -64,34 +64,51 @@ func openJSONLines(name string, r io.Reader, keys Keys) (*jsonLines, error) {
 
 const exampleLine = `{"age": 31, "ward": "a", "ill": true}`
 
-// read returns the next line that is not blank, nil for one that is too long.
-func (j *jsonLines) read() ([]byte, error) {
-	line, long := j.space[:0], false
-	defer func() { j.space = line }()
+// read returns the next line that is not blank, "" for one that is too long.
+func (j *jsonLines) read() (string, error) {
 	for {
-		part, err := j.in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > maxRecord; !long {
-			line = append(line, part...)
-		}
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		if err != nil && err != io.EOF {
-			return nil, j.readFault(err)
-		}
-		if err == io.EOF && len(line) == 0 && !long {
-			return nil, io.EOF
+		line, long, err := j.take()
+		if err != nil {
+			return "", err
 		}
 		j.line++
 		if long {
-			return nil, nil
+			return "", nil
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		if line = strings.TrimSpace(line); line != "" {
 			return line, nil
 		}
-		line = line[:0]
-		if err == io.EOF {
-			return nil, io.EOF
+	}
+}
+
+// take returns the next line with its end, and whether it is longer than a record may be.
+func (j *jsonLines) take() (line string, long bool, err error) {
+	if j.part {
+		if j.text == "" {
+			return "", false, io.EOF
+		}
+		n := strings.IndexByte(j.text, '\n') + 1
+		if n == 0 {
+			n = len(j.text)
+		}
+		line, j.text = j.text[:n], j.text[n:]
+		return line, n > maxRecord, nil
+	}
+	space := j.space[:0]
+	defer func() { j.space = space }()
+	for {
+		part, err := j.in.ReadSlice('\n')
+		if long = long || len(space)+len(part) > maxRecord; !long {
+			space = append(space, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+		case err != nil && err != io.EOF:
+			return "", false, j.readFault(err)
+		case err == io.EOF && len(space) == 0 && !long:
+			return "", false, io.EOF
+		default:
+			return string(space), long, nil
 		}
 	}
 }
@@ -123,9 +140,15 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 		space[i] = cell{line: j.line, null: true}
 	}
 	bad, column := "the record is longer than 16 MiB", ""
-	if line != nil {
+	if line != "" {
+		after := 0
 		value := func(key string, c cell) string {
-			i, ok := j.at[key]
+			// Mostly names come in the order of the columns.
+			i, ok := after, after < len(j.header) && j.header[after] == key
+			if !ok {
+				i, ok = j.at[key]
+			}
+			after = i + 1
 			switch {
 			case !ok && strict && !j.passOver:
 				return undeclared
@@ -177,7 +200,7 @@ func (j *jsonLines) stretch() (records, error) {
 	}
 	part := *j
 	part.flat, part.space = flat{}, nil
-	var text []byte
+	text := make([]byte, 0, j.size+j.size/16)
 	for len(text) < j.size && j.broken == nil {
 		text = j.append(text)
 	}
@@ -188,7 +211,7 @@ func (j *jsonLines) stretch() (records, error) {
 	default:
 		j.last = true
 	}
-	part.part, part.last, part.in = true, j.last, bufio.NewReader(bytes.NewReader(text))
+	part.part, part.last, part.text = true, j.last, string(text)
 	return &part, nil
 }
 
@@ -241,12 +264,12 @@ func (j *jsonLines) noRows() error { return j.fault(0, "", "the file has no rows
 
 // object reads one object and calls value for every name; what that returns, or what is
 // wrong with the line, ends it.
-func object(line []byte, value func(key string, c cell) string) (bad string) {
+func object(line string, value func(key string, c cell) string) (bad string) {
 	const malformed = "not one JSON object"
-	if !utf8.Valid(line) {
+	if !utf8.ValidString(line) {
 		return notText
 	}
-	d := json.NewDecoder(bytes.NewReader(line))
+	d := json.NewDecoder(strings.NewReader(line))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return malformed
