@@ -75,73 +75,73 @@ func (l leave) String() string {
 }
 
 var base = []part{
-	{title: "What can open sensitive rows, and what it stands on", most: 4850, capped: true,
-		about: "A fault here can show a row. Opening rows is calling `sealed.Open`, `sealed.OpenUnless` or `sealed.OpenPublic`; drawing noise is calling `core/noise`.",
-		total: "Code that can open sensitive rows, with what it stands on",
+	{title: "What can open sensitive rows, and what it depends on", most: 4850, capped: true,
+		about: "A fault here can reveal a row. A package opens rows if it calls `sealed.Open`, `sealed.OpenUnless` or `sealed.OpenPublic`, and draws noise if it calls `core/noise`.",
+		total: "Code that can open sensitive rows, and what it depends on",
 		packages: []trusted{
-			{"core/internal/sealed", 660, 0, "holds sealed rows and permits; opens rows against a booked event"},
-			{"core/noise", 550, draws, "draws noise of every law and rounds sums to their grid"},
+			{"core/internal/sealed", 660, 0, "holds sealed rows and permits; opens rows against a charged event"},
+			{"core/noise", 550, draws, "draws noise of every distribution and rounds sums to their grid"},
 			{"core/sum", 1240, opens | draws, "opens, bounds, adds up, adds noise on a grid: integer cells, units by level, moments, gradients of linear models, tables of boosting, least squares"},
-			{"core/localrows", 160, opens | draws, "releases rows themselves, each with noise of its own"},
+			{"core/localrows", 160, opens | draws, "releases rows themselves, each with separate noise"},
 			{"core/gradient", 870, opens | draws, "DP-SGD on networks: clips, sums, adds noise, step by step"},
 			{"core/convex", 400, opens | draws, "perturbed objectives and minimisers"},
 			{"core/selection", 160, 0, "releases the best of a secret number of runs"},
-			{"core/intake", 510, 0, "seals rows: units, bounds, scopes, texts; several parts of a table side by side"},
+			{"core/intake", 510, 0, "seals rows: units, bounds, scopes, texts; several parts of a table in parallel"},
 			{"core/entropy", 400, 0, "keyed streams of random bits"},
 		}},
-	{title: "What computes on rows that were opened, and can open none", most: 950, capped: true,
-		about: "A fault here can make a sum wrong, or a row's norm too small for its bound. These packages are handed cells, as `data/encode` and `compute/nn` are, by a\n" +
-			"mechanism that has opened them. Of core they import each other alone: they hold no permit, open no rows, draw no noise, and hand their results to that mechanism.",
+	{title: "What computes on opened rows, and cannot open any", most: 950, capped: true,
+		about: "A fault here can make a sum wrong, or a row's norm too small for its bound. Like `data/encode` and `compute/nn`, these packages get cells from a\n" +
+			"mechanism that has opened them. Within core they import only each other: they hold no permit, open no rows, draw no noise, and return their results to that mechanism.",
 		total: "Code that computes on opened rows",
 		packages: []trusted{
 			{"core/internal/design", 830, computes, "lays rows out for sums over linear models, and adds them up"},
-			{"core/internal/logistic", 80, computes, "the loss of a logistic regression, and the norm of its gradient at what a solver found"},
-			{"core/internal/crew", 50, computes, "runs jobs side by side; a panic shows no cell"},
+			{"core/internal/logistic", 80, computes, "the loss of a logistic regression, and the norm of its gradient at the solver's weights"},
+			{"core/internal/crew", 50, computes, "runs jobs in parallel; a panic shows no cell"},
 		}},
-	{title: "What cannot: it says what a row adds, and reads what left",
-		about: "`release`, `linear` and `newton` can neither open a row nor draw noise: of `core/internal/sealed` they name permits, sealed rows and `ErrNotReserved` alone,\n" +
-			"and they import neither `core/noise` nor a package that is handed opened rows. They state events and what a row adds; `core/sum` holds\n" +
-			"a row to the bound that its noise is for, and opens rows against that event alone. What needs review is that a function of a row\n" +
-			"remembers none of the rows before it. `newton` is handed sums and second derivatives to find weights; `core/convex` then\n" +
-			"takes the norm of the gradient at these weights itself, and its noise covers any weights of that norm. `public` calls `sealed.OpenPublic`, which fails\n" +
+	{title: "What cannot open rows: it defines what a row adds, and computes on released sums",
+		about: "`release`, `linear` and `newton` can neither open a row nor draw noise: of `core/internal/sealed` they use only permits, sealed rows and `ErrNotReserved`,\n" +
+			"and they import neither `core/noise` nor a package that gets opened rows. They define events and what a row adds; `core/sum` enforces\n" +
+			"the bound for which its noise is scaled, and opens rows against that event only. A reviewer has to check that a function of a row\n" +
+			"remembers no earlier rows. `newton` gets sums and second derivatives and finds weights; `core/convex` then\n" +
+			"computes the norm of the gradient at these weights itself, and its noise covers any weights of that norm. `public` calls `sealed.OpenPublic`, which fails\n" +
 			"on every sensitive data set, and never `sealed.Open`.",
 		total: "Code that cannot open a sensitive row",
 		packages: []trusted{
 			{"core/release", 0, holds, "counts, tables, scores, histograms, moments: what a row adds, and scores, intervals and bounds from noisy sums"},
-			{"core/linear", 0, holds, "descent, boosting and least squares: what they make of noisy sums"},
-			{"core/internal/newton", 0, holds, "finds minimisers of a problem that somebody else holds"},
-			{"core/public", 0, shows | draws, "rows of public data sets as they are, and replays of published methods on them"},
+			{"core/linear", 0, holds, "descent, boosting and least squares on noisy sums"},
+			{"core/internal/newton", 0, holds, "finds minimisers of a problem whose data its caller holds"},
+			{"core/public", 0, shows | draws, "exact rows of public data sets, and replays of published methods on them"},
 		}},
 	{title: "Events, prices and the ledger", capped: true,
 		about: "A fault here can let a job spend more than its budget.",
 		total: "Events, prices and the ledger",
 		packages: []trusted{
-			{"core/dp", 690, 0, "says what an event is"},
+			{"core/dp", 690, 0, "defines events"},
 			{"core/accountant", 3660, 0, "prices events"},
-			{"core/ledger", 3480, 0, "books events before rows open; makes permits; signs released files"},
-			{"core/ledger/pricing", 60, 0, "joins the ledger to the accountant"},
+			{"core/ledger", 3480, 0, "charges events before rows open; makes permits; signs released files"},
+			{"core/ledger/pricing", 60, 0, "adapts the accountant to the ledger"},
 		}},
-	{title: "What asks about prices and decides nothing",
-		about: "These packages read what the accountant and the ledger say. They can book, charge and reserve nothing: of core they import the accountant\n" +
-			"and events alone; `figures` reads copies of accounts (`ledger.View`), and names nothing of the ledger by which it could book.\n" +
-			"A fault here shows a wrong figure to a person; it lowers no charge and admits no job.",
-		total: "Code that asks",
+	{title: "What computes figures and decides nothing",
+		about: "These packages use results of the accountant and the ledger. They can charge and reserve nothing: within core they import only the accountant\n" +
+			"and events; `figures` reads copies of accounts (`ledger.View`), and uses nothing of the ledger by which it could charge.\n" +
+			"A fault here can show a wrong figure to a person, but cannot lower a charge or admit a job.",
+		total: "Code that computes figures",
 		packages: []trusted{
 			{"core/accountant/search", 0, asks, "proposes orders, tilts and lattices at which the accountant evaluates its bounds: any of them gives a bound"},
 			{"core/accountant/lower", 0, asks, "bounds from below what a mechanism costs, by pairs of outputs that neighbours attain"},
 			{"core/accountant/calibrate", 0, asks, "finds the parameter of an event that spends a target"},
-			{"core/ledger/outlook", 0, asks, "searches for figures that the ledger shows beside its decisions: jobs that still fit, totals that would be enough"},
-			{"core/ledger/figures", 0, reads, "statements, forecasts and outlooks of a ledger's accounts, for people to read"},
-			{"core/accountant/meaning", 0, asks, "says what an epsilon means to an adversary; figures as papers read them"},
+			{"core/ledger/outlook", 0, asks, "searches for figures that the ledger shows beside its decisions: jobs that still fit, totals that would suffice"},
+			{"core/ledger/figures", 0, reads, "statements and forecasts from a ledger's accounts, for people to read"},
+			{"core/accountant/meaning", 0, asks, "explains what an epsilon means against an adversary; figures by the formulas of papers"},
 		}},
 	{title: "Copies of a data set, and public facts", capped: true,
-		about: "What core takes from elsewhere, and how copies are told before rows are sealed.",
+		about: "What core imports from outside, and how copies are recognised before rows are sealed.",
 		total: "Copies and public facts",
 		packages: []trusted{
-			{"core/identity", 1050, 0, "tells copies of a data set by keyed prints, before rows are sealed"},
+			{"core/identity", 1050, 0, "recognises copies of a data set by keyed prints, before rows are sealed"},
 			{"data/schema", 2870, 0, "declares columns, bounds and units: public facts"},
 			{"data/memo", 130, 0, "remembers what short texts of a column stand for, while a file is read"},
-			{"data/packed", 540, 0, "keeps rows of numbers in few bytes, beyond a share of memory in an encrypted file"},
+			{"data/packed", 540, 0, "stores rows of numbers in few bytes, beyond a share of memory in an encrypted file"},
 			{"data/encode", 800, 0, "maps a row to a vector of bounded norm by public facts"},
 			{"compute/kernel", 1600, 0, "arithmetic on vectors and matrices; a cipher's key stream"},
 		}},
@@ -261,8 +261,8 @@ func limit(most int) string {
 }
 
 const trustedHead = "# The trusted base\n\n" +
-	"Made by `go test . -run TestTrustedBase -update`, which fails where a package is larger than its cap, does what it has no\n" +
-	"leave for, or is not listed. Lines are those of Go code, without tests, blank lines and comments,\n" +
+	"This page is made by `go test . -run TestTrustedBase -update`. The test fails if a package is larger than its cap, does something\n" +
+	"that it may not, or is not listed. Lines are lines of Go code without tests, blank lines and comments,\n" +
 	"rounded up to the next 50.\n"
 
 // roundUp leaves the table alone where a few lines come or go.
