@@ -1,5 +1,5 @@
-// Package calibrate finds the parameter of an event that spends a target. It asks the accountant
-// and decides nothing: what is booked is priced again.
+// Package calibrate finds the parameter of an event that spends a target. It calls the accountant
+// and decides nothing: the ledger prices the event again.
 package calibrate
 
 import (
@@ -11,19 +11,18 @@ import (
 	"pawl/core/dp"
 )
 
-// ErrUnreachable is wrapped where no value in the range of a Search meets the
-// target.
+// ErrUnreachable is wrapped if no value in the range of a Search meets the target.
 var ErrUnreachable = errors.New("target cannot be met")
 
-// Target is what a calibration must not exceed.
+// Target is the cost that a calibration must not exceed.
 type Target struct{ Epsilon, Delta float64 }
 
 // Search is a family of events with one free number x > 0.
 type Search struct {
-	// Event builds the member at x. It must be valid for all x in the range.
+	// Event returns the event at x. It must be valid for all x in the range.
 	Event func(x float64) dp.Event
-	// Decreasing says that the cost falls as x grows (a noise multiplier); without
-	// it the cost grows with x (steps, a rate, a pure epsilon).
+	// Decreasing declares that the cost falls as x grows (a noise multiplier); otherwise it grows with
+	// x (steps, a rate, a pure epsilon).
 	Decreasing bool
 	// Integer restricts x to whole numbers.
 	Integer bool
@@ -31,12 +30,11 @@ type Search struct {
 	Lower, Upper float64
 }
 
-// To returns the x that spends as much of the target as it can without
-// exceeding it, with the Result at that x: re-accounting by the same method gives
-// at most the target epsilon and, where x is continuous and not at the end of its
-// range, at least 0.9995 of it (0.995 where the bound itself jumps). The whole
-// range being affordable returns its costly end. It takes a bounded number of
-// evaluations; ErrUnreachable says that even the cheap end costs too much.
+// To returns the x that spends as much of the target as it can without exceeding it, with the
+// Result at that x: re-accounting by the same method gives at most the target epsilon and, where x
+// is continuous and not at the end of its range, at least 0.9995 of it (0.995 where the bound
+// itself jumps). If the whole range is affordable, To returns its expensive end. The number of
+// evaluations is bounded. ErrUnreachable means that even the cheap end costs too much.
 func To(target Target, rel dp.Relation, which accountant.Method, s Search) (float64, accountant.Result, error) {
 	if !(target.Epsilon > 0) || math.IsInf(target.Epsilon, 1) {
 		return 0, accountant.Result{}, fmt.Errorf("epsilon must be a finite number > 0")

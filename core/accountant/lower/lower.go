@@ -1,6 +1,6 @@
-// Package lower bounds from below what a mechanism costs, by the losses of pairs of outputs that some neighbouring
-// data sets attain. It says how much a sharper accountant could still find. A fault in this package shows a wrong lower
-// bound; it cannot make an upper bound smaller, since the accountant asks for nothing else here.
+// Package lower bounds from below the cost of a mechanism, by the losses of pairs of outputs that some neighbouring
+// data sets attain. This shows how much a better accountant could still gain. A fault in this package can show a wrong
+// lower bound, but cannot make an upper bound smaller, since the accountant uses it for nothing else.
 package lower
 
 import (
@@ -9,7 +9,8 @@ import (
 	"pawl/core/dp"
 )
 
-// Part is Count adaptive uses of Event. Loose says that taking the plan apart gave something away already.
+// Part is Count adaptive uses of Event. Loose reports that splitting the plan into parts already lost
+// sharpness.
 type Part struct {
 	Event dp.Event
 	Count float64
@@ -19,11 +20,13 @@ type Part struct {
 // Accountant answers about losses. E is one end of an interval of a Density.
 type Accountant[E any] struct {
 	Relation dp.Relation
-	// Law is that of the pair that dominates one use of an event, where a unit is removed.
+	// Law returns the loss distribution of the pair that dominates one use of an event, if a unit is
+	// removed.
 	Law func(dp.Event) (Law[E], bool)
-	// Estimate is the epsilon at delta of some of the parts, by their numbers: near the exact one, or above.
+	// Estimate returns the epsilon at delta of some of the parts, by their indices: close to the exact one,
+	// or above it.
 	Estimate func(of []int, delta float64) (float64, error)
-	// Gaussian is the exact epsilon at delta of a Gaussian release.
+	// Gaussian returns the exact epsilon at delta of a Gaussian release.
 	Gaussian func(noiseMultiplier, delta float64) float64
 	// Below composes lattices, each used count times, for answers about epsilon: ln δ(ε) from below.
 	Below func(step float64, lattices []Lattice, counts []float64, epsilon, logDelta float64) (below func(epsilon float64) float64, ok bool)
@@ -86,9 +89,8 @@ func rangeAtoms(e dp.Event, share float64) (atoms []Atom, ok bool) {
 // mostParts bounds the parts of a plan: more would take longer than all the rest.
 const mostParts = 32
 
-// Epsilon is a lower bound on the exact epsilon at delta of the mechanism that the
-// parts name, 0 where there is none. upper is an upper bound, step the lattice that it
-// was found on.
+// Epsilon returns a lower bound on the exact epsilon at delta of the mechanism that the parts name,
+// 0 if there is none. upper is an upper bound, step the lattice on which it was found.
 func (a Accountant[E]) Epsilon(parts []Part, delta, upper, step float64) float64 {
 	if delta <= 0 || delta >= 1 || !(upper > 0) || math.IsInf(upper, 1) {
 		return 0
@@ -149,8 +151,8 @@ func (a Accountant[E]) Epsilon(parts []Part, delta, upper, step float64) float64
 	return math.Min(best, upper)
 }
 
-// At is a lower bound on the exact epsilon at delta of laws, each count times, on a lattice of about
-// the given step or a coarser one that is small enough. It is 0 where there is none.
+// At returns a lower bound on the exact epsilon at delta of laws, each count times, on a lattice of
+// about the given step or on a coarser one that is small enough. It is 0 if there is none.
 func (a Accountant[E]) At(laws []Law[E], counts []float64, delta, step, estimate float64) float64 {
 	atom := 0.0
 	for _, l := range laws {

@@ -2,7 +2,7 @@ package lower
 
 import "math"
 
-// Law is the law of a privacy loss ln(P/Q), x ~ P.
+// Law is the distribution of a privacy loss ln(P/Q), x ~ P.
 type Law[E any] struct {
 	Density  Density[E] // of the continuous part; nil where there is none
 	Atoms    []Atom
@@ -14,17 +14,17 @@ type Atom struct{ Loss, Mass float64 }
 
 // Density is the continuous part of a loss.
 type Density[E any] interface {
-	// Span is an interval of losses beyond which there is at most the given mass on either side.
+	// Span returns an interval of losses with at most the given mass beyond it on either side.
 	Span(outside float64) (lo, hi float64)
 	// Edge prepares one end of an interval.
 	Edge(loss float64) E
 	// Between returns the P-mass m of losses in [a, b) and the excess m − m'·e^ref over the Q-mass m'.
 	Between(a, b E, ref float64) (mass, excess float64)
-	// Least is the smallest loss where most of the mass may sit near it; ok is false elsewhere.
+	// Least returns the smallest loss if most of the mass may be near it; otherwise ok is false.
 	Least() (loss float64, ok bool)
 }
 
-// Lattice is a law on the points (Start+i)·h.
+// Lattice is a distribution on the points (Start+i)·h.
 type Lattice struct {
 	Start    int
 	Mass     []float64

@@ -1,5 +1,5 @@
-// Package meaning explains what an epsilon means, and recomputes figures as papers read them. It asks
-// the accountant and decides nothing.
+// Package meaning explains what an epsilon means, and recomputes figures by the formulas of papers.
+// It calls the accountant and decides nothing.
 package meaning
 
 import (
@@ -10,15 +10,14 @@ import (
 	"pawl/core/dp"
 )
 
-// TruePositiveRate returns an upper bound on the true positive rate of any test
-// that tells two neighbouring data sets apart from the outputs of an event, at
-// false positive rate falsePositives in [0, 1]. Every (ε, δ(ε)) that the event
-// satisfies bounds it,
+// TruePositiveRate returns an upper bound on the true positive rate of any test that distinguishes
+// two neighbouring data sets by the outputs of an event, at false positive rate falsePositives in
+// [0, 1]. Every (ε, δ(ε)) that the event satisfies bounds it,
 //
 //	TPR <= min(e^ε·FPR + δ, 1 − e^(−ε)(1 − δ − FPR))
 //
-// (Kairouz, Oh and Viswanath, arXiv:1311.0776, Theorem 2.1), and the smallest over
-// ε counts. It is at least FPR, and 1 where nothing is bounded.
+// (Kairouz, Oh and Viswanath, arXiv:1311.0776, Theorem 2.1), and the smallest over ε counts. It is
+// at least FPR, and 1 if nothing is bounded.
 func TruePositiveRate(e dp.Event, rel dp.Relation, falsePositives float64, which accountant.Method) (float64, error) {
 	if !(falsePositives >= 0 && falsePositives <= 1) {
 		return 1, fmt.Errorf("false positive rate must lie in [0, 1]")
@@ -51,14 +50,14 @@ func TruePositiveRate(e dp.Event, rel dp.Relation, falsePositives float64, which
 	return math.Min(1, math.Max(best, falsePositives)), failure
 }
 
-// Posterior returns the largest belief that a unit took part which an adversary
-// with that prior belief can hold after an epsilon-DP release:
+// Posterior returns the largest belief that a unit is in the data which an adversary with the given
+// prior belief can reach after an epsilon-DP release:
 //
 //	p·e^ε / (p·e^ε + 1 − p)
 //
-// which is e^ε/(1+e^ε) from even odds. With (ε, δ)-DP it holds except on outputs
-// that δ does not cover. epsilon = +Inf gives 1 for every prior above 0; a prior
-// outside of [0, 1] and a negative or NaN epsilon give NaN.
+// which is e^ε/(1+e^ε) from even odds. With (ε, δ)-DP it holds except on outputs that δ covers.
+// epsilon = +Inf gives 1 for every prior above 0; a prior outside [0, 1] and a negative or NaN
+// epsilon give NaN.
 func Posterior(epsilon, prior float64) float64 {
 	switch {
 	case !(epsilon >= 0) || !(prior >= 0 && prior <= 1):

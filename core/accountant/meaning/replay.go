@@ -7,29 +7,26 @@ import (
 	"pawl/core/dp"
 )
 
-// Replay recomputes published figures by the readings that their authors used. Its
-// numbers are NOT guarantees: they serve to stand beside a paper's, and nothing in
-// a ledger is priced by them.
+// Replay recomputes published figures by the formulas that their authors used. Its numbers are NOT
+// guarantees: they are for comparison with a paper, and no ledger uses them for a price.
 //
-// It reads Mohapatra, Sasy, He, Kamath and Thakkar, "The Role of Adaptive
-// Optimizers for Honest Private Hyperparameter Selection" (AAAI 2022): the
-// conversion of Mironov (arXiv:1702.07476), ε = R(α) + ln(1/δ)/(α−1), over the
-// integer orders 2 to 199 and 256, 384, 512.
+// It follows Mohapatra, Sasy, He, Kamath and Thakkar, "The Role of Adaptive Optimizers for Honest
+// Private Hyperparameter Selection" (AAAI 2022): the conversion of Mironov (arXiv:1702.07476), ε =
+// R(α) + ln(1/δ)/(α−1), over the integer orders 2 to 199 and 256, 384, 512.
 type Replay struct {
-	// Event is one candidate's training.
+	// Event is the training run of one candidate.
 	Event dp.Event
-	// Relation is the paper's; add/remove for sampled Gaussians.
+	// Relation is that of the paper; add/remove for sampled Gaussians.
 	Relation dp.Relation
 }
 
-// ComposedCandidates is the "moments accountant" column: k candidates composed, at
-// delta.
+// ComposedCandidates returns the "moments accountant" column: k candidates composed, at delta.
 func (r Replay) ComposedCandidates(k int, delta float64) (float64, error) {
 	return r.convert(float64(k), math.Log(1/delta))
 }
 
-// LiuTalwar is hard random stopping over k candidates (γ = 1/k, δ₂ = δ/2) with the
-// smaller of the two readings of its δ that are in circulation:
+// LiuTalwar returns the epsilon of hard random stopping over k candidates (γ = 1/k, δ₂ = δ/2) with
+// the smaller of the two readings of its δ that are in circulation:
 //
 //	ε = 3ε₁ + 3√(2δ₁),  δ = √(2δ₁)·Υ + δ₂,  Υ = k·ln(1/δ₂)
 //

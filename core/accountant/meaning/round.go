@@ -6,10 +6,9 @@ import (
 	"strconv"
 )
 
-// RoundUp writes an epsilon with the given number of digits after the point,
-// rounded up, so that what is shown is never less than what was spent: 0.1201
-// with 2 digits is "0.13". The shortest decimal form counts, so 0.1 stays "0.10".
-// +Inf and NaN are "inf"; 0 and below is zero.
+// RoundUp writes an epsilon with the given number of digits after the point, rounded up, so that
+// the text never shows less than was spent: 0.1201 with 2 digits is "0.13". The shortest decimal
+// form counts, so 0.1 stays "0.10". +Inf and NaN are "inf"; 0 and below is zero.
 func RoundUp(epsilon float64, digits int) string {
 	if math.IsNaN(epsilon) || math.IsInf(epsilon, 1) {
 		return "inf"

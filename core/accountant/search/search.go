@@ -1,19 +1,19 @@
 // Package search proposes where the accountant evaluates its bounds: Rényi orders, tilts and steps of lattices. Every
-// order, tilt and step gives a valid bound, and the accountant evaluates by itself at what is proposed here. A fault in
-// this package makes a bound larger, or slow to find; it cannot make one smaller.
+// order, tilt and step gives a valid bound, and the accountant evaluates the bound itself at each proposal. A fault in
+// this package can make a bound larger, or slow to find, but not smaller.
 package search
 
 import "math"
 
-// The smallest order is kept away from 1, where ln(1−1/α) diverges; larger ones
-// are needed for a very small epsilon (with orders up to 1024 an epsilon of
-// 0.001 reads 0.0059).
+// The smallest order stays away from 1, where ln(1−1/α) diverges; large orders are needed for a
+// very small epsilon (with orders up to 1024 an epsilon of 0.001 is bounded only by 0.0059).
 const (
 	MinOrder = 1.01
 	MaxOrder = 1e6
 )
 
-// Minimise returns the least value of f on [lo, hi] that it finds in so many steps, and where.
+// Minimise returns the least value of f on [lo, hi] that it finds in the given number of steps, and
+// its place.
 type Minimise func(f func(float64) float64, lo, hi float64, steps int) (x, fx float64)
 
 // orders is the coarse grid from which Order starts, ascending.
@@ -28,13 +28,13 @@ var orders = func() []float64 {
 // startOrder is the index of order 8 in the grid.
 const startOrder = 12
 
-// Orders is the grid from which Order starts, ascending.
+// Orders returns the grid from which Order starts, ascending.
 func Orders() []float64 { return orders }
 
-// Order looks for the order at which f is the smallest: along the coarse grid, outwards from the
-// middle until f has risen three times in a row, then by minimise on
-// ln(α−1) between the neighbours of the best. (α−1)R(α) is convex, so the bounds that are made of
-// a curve are quasi-convex in α where the curve is exact.
+// Order searches for the order with the smallest f: along the coarse grid, outwards from the middle
+// until f has risen three times in a row, then by minimise on ln(α−1) between the neighbours of the
+// best. (α−1)R(α) is convex, so the bounds computed from a curve are quasi-convex in α if the curve
+// is exact.
 func Order(f func(alpha float64) float64, minimise Minimise) float64 {
 	best, at := f(orders[startOrder]), startOrder
 	walk := func(step int) {
@@ -58,7 +58,7 @@ func Order(f func(alpha float64) float64, minimise Minimise) float64 {
 	return orders[at]
 }
 
-// Tilt looks for the tilt at which f is the smallest.
+// Tilt searches for the tilt with the smallest f.
 func Tilt(f func(t float64) float64, steps int, minimise Minimise) float64 {
 	u, _ := minimise(func(u float64) float64 {
 		if x := f(math.Exp(u)); !math.IsNaN(x) && !math.IsInf(x, -1) {
@@ -69,10 +69,10 @@ func Tilt(f func(t float64) float64, steps int, minimise Minimise) float64 {
 	return math.Exp(u)
 }
 
-// Fraction returns the tilt, among fractions of the largest, whose window is the
-// shortest, with −ln of the mass that may lie outside of it. over is ln of what outweighs delta at a tilt, and noise
-// what rounding adds to that. A steep tilt favours rare large losses over those that decide delta
-// where the law has a heavy tail, and its window is then needlessly long.
+// Fraction returns the tilt, among fractions of the largest, with the shortest window, and −ln of the mass that may
+// lie outside it. over is ln of what outweighs delta at a tilt, and noise what rounding adds to it. If the
+// distribution has a heavy tail, a steep tilt favours rare large losses over those that determine delta, and its
+// window is needlessly long.
 func Fraction(largest float64, over, noise func(t float64) float64, width func(t, logOutside float64) float64) (t, logOutside float64) {
 	t, logOutside = largest, 40
 	best := math.Inf(1)
@@ -89,8 +89,8 @@ func Fraction(largest float64, over, noise func(t float64) float64, width func(t
 	return t, logOutside
 }
 
-// Refine evaluates on ever finer lattices until what is left to gain is below the tolerance or the lattice too large,
-// of which try says not ok. It stops early once a value is at most enough.
+// Refine evaluates on ever finer lattices until the remaining gain is below the tolerance, or the lattice is too
+// large, for which try returns ok false. It stops early once a value is at most enough.
 func Refine(step, enough float64, try func(step float64) (value float64, ok bool), tolerance func(value float64) float64) {
 	inf := math.Inf(1)
 	best, last, lastDrop := inf, inf, inf

@@ -18,19 +18,18 @@ import (
 // the permit does not hold, or has already used.
 var ErrNotReserved = errors.New("event was not reserved in the ledger")
 
-// Permit is the right to run the events of one reservation, each once. Only
-// packages under core/ can make one, and the ledger is the only one that does.
+// Permit is the right to run the events of one reservation, each once. Only packages under core/
+// can make one, and only the ledger does.
 //
-// A Permit turns "charge before touching data" into a data structure: rows open
-// only against an event of equal value that was booked and is still unused, so a
-// mechanism with less noise, more steps or a second run finds no event to take.
+// A Permit turns "charge before touching data" into a data structure: rows open only against an
+// equal event that was charged and is still unused, so a mechanism with less noise, more steps or a
+// second run finds no event to take.
 //
-// It also owns the randomness. Taking an event gives the stream of that event alone,
-// so no caller can choose a mechanism's noise, use it twice or hide that it came from
-// a seed.
+// It also owns the randomness. Taking an event gives the stream of that event only, so no caller
+// can choose a mechanism's noise, use it twice or hide that it came from a seed.
 //
-// The zero Permit holds nothing. A copy is an alias: it takes from the same events and
-// never gets the stream of another taking.
+// The zero Permit holds nothing. A copy is an alias: it takes from the same events, and never gets
+// a stream that was already taken.
 type Permit struct {
 	terms
 	*streams
@@ -99,7 +98,7 @@ func NewPermit(id, dataset string, relation dp.Relation, maxRows int, event dp.E
 	return p, nil
 }
 
-// Assign binds a permit to the rows that it was priced for, before it is handed out.
+// Assign binds a permit to the rows for which it was priced, before it is issued.
 func Assign(p *Permit, a Assignment) *Permit {
 	p.assignment = a
 	return p
@@ -177,11 +176,11 @@ func streamOf(scope dp.Scope, event dp.Event) (string, error) {
 	return eventStream + hex.EncodeToString(sum[:]), nil
 }
 
-// Child returns a permit that takes from the same reserved events, with streams of its
-// own: for trials that run side by side, or of which some may be skipped when a study
-// goes on. Its streams depend on label, n and its own takings alone, so a trial's are
-// the same in whatever order trials run. Each label and n is handed out once: a
-// second request is an error, since two trials would share their noise.
+// Child returns a permit that takes from the same reserved events, with its own streams: for trials
+// that run concurrently, or of which some may be skipped when a study continues. Its streams depend
+// only on label, n and what it takes, so those of a trial are the same in any order of trials. Each
+// label and n is issued once: a second request is an error, since two trials would share their
+// noise.
 func (p *Permit) Child(label string, n uint64) (*Permit, error) {
 	if p.streams == nil {
 		return nil, ErrNotReserved
@@ -199,8 +198,8 @@ func (p *Permit) Child(label string, n uint64) (*Permit, error) {
 	return &Permit{terms: p.terms, streams: &streams{root: p.root.Split(childStream+label, n), pool: p.pool, child: true, closed: p.closed}}, nil
 }
 
-// Randomness returns a stream for what uses no row: first weights, candidates,
-// sets of features, simulations on public rows. It is never the stream of an event,
+// Randomness returns a stream for computations without rows of the data set: first weights,
+// candidates, sets of features, simulations on public rows. It is never the stream of an event,
 // whatever the label. The same name gives the same stream again.
 func (p *Permit) Randomness(label string, n ...uint64) *entropy.Source {
 	if p.streams == nil {
@@ -280,7 +279,7 @@ func (p *Permit) Opened() bool {
 	return p.pool.opened
 }
 
-// Close ends the permit: nothing can be taken any more, nor by its children.
+// Close ends the permit: neither it nor its children can take anything afterwards.
 func (p *Permit) Close() {
 	if p.streams == nil {
 		return
@@ -293,23 +292,22 @@ func (p *Permit) Close() {
 	}
 }
 
-// ID names the reservation in the ledger.
+// ID returns the name of the reservation in the ledger.
 func (p *Permit) ID() string { return p.id }
 
-// Dataset names the data set whose budget was charged.
+// Dataset returns the name of the data set whose budget was charged.
 func (p *Permit) Dataset() string { return p.dataset }
 
-// Relation is the neighbouring relation of the reservation.
+// Relation returns the neighbouring relation of the reservation.
 func (p *Permit) Relation() dp.Relation { return p.relation }
 
-// MaxRows is the number of rows per unit that the reservation was priced for.
+// MaxRows returns the number of rows per unit for which the reservation was priced.
 func (p *Permit) MaxRows() int { return p.maxRows }
 
-// RowsApart is the largest number of rows in which two neighbouring data sets
-// differ, added and removed ones counted alike: MaxRows, and twice that under
-// ReplaceOne, where the rows of one unit leave and those of another enter. By the
-// triangle inequality RowsApart times what one row can change bounds every sum
-// over rows.
+// RowsApart returns the largest number of rows in which two neighbouring data sets differ, added
+// and removed rows together: MaxRows, and twice that under ReplaceOne, where the rows of another
+// unit replace those of one. By the triangle inequality, RowsApart times the largest change by one
+// row bounds the change of every sum over rows.
 func (p *Permit) RowsApart() int {
 	if p.relation == dp.ReplaceOne {
 		return 2 * p.maxRows

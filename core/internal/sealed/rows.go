@@ -1,10 +1,8 @@
-// Package sealed holds sensitive rows in a type that only packages under core/
-// can open. Code elsewhere may carry *Rows about; it cannot read them, print
-// them, count them or marshal them.
+// Package sealed holds sensitive rows in a type that only packages under core/ can open. Code
+// elsewhere may pass *Rows on, but cannot read, print, count or marshal them.
 //
-// Everything that opens is a function of this package and not a method: a method
-// could be called by whoever holds a value, a function of an internal package
-// only by who may import it.
+// Rows are opened by functions of this package and not by methods: anybody who holds a value can
+// call its methods, but only packages that may import an internal package can call its functions.
 package sealed
 
 import (
@@ -23,16 +21,15 @@ import (
 
 const redacted = "sealed.Rows(redacted)"
 
-// ErrWrongDataset is returned when a permit of another data set is shown.
+// ErrWrongDataset is returned for a permit of another data set.
 var ErrWrongDataset = errors.New("permit belongs to another data set")
 
 // Rows is a sealed table: one row of float64 cells per record, in the order of
 // the schema's columns (the value, the index of the level, NaN for unknown), and
 // the keyed hash of each row's unit.
 //
-// The table hangs on a function, not on a pointer: fmt follows pointers inside a
-// struct that somebody prints with a verb that does not fit it, without asking
-// the methods below.
+// A function holds the table, not a pointer: if a verb does not fit, fmt follows pointers inside a
+// struct without calling the methods below.
 type Rows struct {
 	dataset string
 	schema  *schema.Schema
@@ -56,33 +53,33 @@ type table struct {
 }
 
 // Texts are cells as they were found, of some columns of the file, for mechanisms that release
-// which texts there are. Dictionary[c] has the texts of column c, each once; of the row-major Of,
-// row i has len(Dictionary) indices into them, or NoText where the cell is empty of any text.
+// which texts there are. Dictionary[c] has the texts of column c, each once; Of is row-major: row i
+// has len(Dictionary) indices into them, or NoText for a cell without a text.
 type Texts struct {
 	Dictionary [][]string
 	Of         []int32
 }
 
-// NoText stands for a cell that is a null.
+// NoText stands for a null cell.
 const NoText = -1
 
-// Table is what intake seals: rows that were held to a schema, with their units.
+// Table is the input of Seal, made by intake: rows that conform to a schema, with their units.
 type Table struct {
 	// Cells are closed, with a row for each hash.
 	Cells *packed.Table
-	// Hash decides the scope of each row's unit. Unit numbers the units, where one may
-	// own several rows: two units may share a hash.
+	// Hash decides the scope of each row's unit. Unit numbers the units if a unit may own several
+	// rows, since two units may share a hash.
 	Hash   []uint64
 	Unit   []int32
 	Inputs Inputs
 	Texts  Texts
-	// Rule says what a unit is; see Assignment.
+	// Rule defines the units; see Assignment.
 	Rule string
-	// Writings are those of the units' identifiers; nil where rows are units.
+	// Writings are those of the units' identifiers, nil if rows are units.
 	Writings *identity.Writings
 	// Prints recognise the data that the rows come from.
 	Prints []*identity.Print
-	// Rehearsal says that the rows were not kept.
+	// Rehearsal reports that the rows were not kept.
 	Rehearsal bool
 }
 
@@ -104,7 +101,7 @@ func Seal(key *Key, s *schema.Schema, t Table) *Rows {
 	return r
 }
 
-// WritingsOf is how the rows write the identifiers of their units, for the ledger; nil where
+// WritingsOf returns, for the ledger, how the rows write the identifiers of their units; nil if
 // rows are units.
 func WritingsOf(r *Rows) *identity.Writings {
 	if r.writings == nil {
@@ -113,7 +110,7 @@ func WritingsOf(r *Rows) *identity.Writings {
 	return r.writings()
 }
 
-// PrintsOf recognise the data that the rows come from, for the ledger.
+// PrintsOf returns the prints by which the ledger recognises the data of the rows.
 func PrintsOf(r *Rows) []*identity.Print {
 	if r == nil || r.prints == nil {
 		return nil
@@ -121,13 +118,13 @@ func PrintsOf(r *Rows) []*identity.Print {
 	return r.prints()
 }
 
-// Assignment is how the rows' units were assigned to scopes.
+// Assignment returns how the rows' units were assigned to scopes.
 func (r *Rows) Assignment() Assignment { return r.assignment }
 
 var errRehearsal = errors.New("the rows were read for a rehearsal and not kept")
 
-// ErrForeign is returned when rows were sealed under another key, or hold another
-// version of the data, than the permit was given for.
+// ErrForeign is returned if rows were sealed under another key, or hold another version of the
+// data, than those of the permit.
 var ErrForeign = errors.New("permit was given for another assignment of units to scopes")
 
 // Inputs are dense inputs beside the cells, such as the pixels of an image: one
@@ -176,33 +173,32 @@ func seal(dataset string, s *schema.Schema, t table) *Rows {
 	return &Rows{dataset: dataset, schema: s, public: s.Public, maxRows: s.Unit.MaxRows, table: func() table { return t }}
 }
 
-// Dataset is the name under which the rows are budgeted.
+// Dataset returns the name whose budget pays for the rows.
 func (r *Rows) Dataset() string { return r.dataset }
 
-// Schema is the public declaration of the rows.
+// Schema returns the public declaration of the rows.
 func (r *Rows) Schema() *schema.Schema { return r.schema }
 
-// InputDim is the length of a row's dense input, 0 when there is none: public, as the
-// schema is.
+// InputDim returns the length of a row's dense input, 0 for none. It is public, like the schema.
 func (r *Rows) InputDim() int { return r.table().inputs.Dim }
 
-// ErrNullCounts is returned where a null row, by which dp.ZeroOut replaces those of a unit, may add to a release: one
-// row would then leave and another come, for which the noise of a row that leaves is too little.
+// ErrNullCounts is returned if a null row, which replaces the rows of a unit under dp.ZeroOut, may add to a release. One
+// row would then be replaced by another, for which the noise for a removed row is too little.
 var ErrNullCounts = errors.New("under zero_out a row whose cells are all unknown must add nothing, and this release may count it: use add_or_remove_one or replace_one")
 
-// Open shows the rows of scope to a mechanism that runs event, and marks the
-// event as used. The view brings the stream of that event. Under dp.ZeroOut it refuses.
+// Open opens the rows of scope for a mechanism that runs event, and marks the event as used. The
+// view holds the stream of that event. Under dp.ZeroOut it returns ErrNullCounts.
 func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 	return OpenUnless(r, p, scope, event, func([]float64) bool { return true })
 }
 
-// HasTarget tells OpenUnless that rows without a target add nothing.
+// HasTarget returns the nullCounts of a release to which rows without a target add nothing.
 func HasTarget(target func(cells []float64) float64) func(cells []float64) bool {
 	return func(cells []float64) bool { y := target(cells); return y == y }
 }
 
-// OpenUnless is Open, under dp.ZeroOut too as long as a null row does not count: nullCounts is told its cells, all of
-// them unknown, and its dense input is zeros.
+// OpenUnless is Open, also under dp.ZeroOut if a null row does not count: nullCounts gets the cells of a null row, all
+// unknown, and the dense input of a null row is zeros.
 func OpenUnless(r *Rows, p *Permit, scope dp.Scope, event dp.Event, nullCounts func(null []float64) bool) (*View, error) {
 	if p == nil {
 		return nil, ErrNotReserved
@@ -235,8 +231,8 @@ func OpenUnless(r *Rows, p *Permit, scope dp.Scope, event dp.Event, nullCounts f
 	return v, nil
 }
 
-// OpenPublic shows the rows of scope without a permit, and only when the schema
-// that they were sealed under says that the data set is public.
+// OpenPublic opens the rows of scope without a permit, but only if the schema under which they were
+// sealed declares the data set public.
 func OpenPublic(r *Rows, scope dp.Scope) (*View, error) {
 	if r.rehearsal {
 		return nil, errRehearsal
@@ -311,7 +307,7 @@ func (r *Rows) view(scope dp.Scope) *View {
 	return v
 }
 
-// View is an opened scope. It never leaves the function of core that opened it.
+// View is an opened scope. It must stay inside the function of core that opened it.
 type View struct {
 	n   int
 	dim int
@@ -324,8 +320,8 @@ type View struct {
 	noise func() *entropy.Source // nil without a permit
 }
 
-// Noise is the stream of the event that the rows were opened for: all noise of its
-// release comes from here. It is nil for OpenPublic.
+// Noise returns the stream of the event for which the rows were opened. All noise of its release
+// comes from this stream. It is nil for OpenPublic.
 func (v *View) Noise() *entropy.Source {
 	if v.noise == nil {
 		return nil
@@ -333,35 +329,34 @@ func (v *View) Noise() *entropy.Source {
 	return v.noise()
 }
 
-// Len is the number of rows in the scope: a private fact.
+// Len returns the number of rows in the scope, which is private.
 func (v *View) Len() int { return v.n }
 
-// InputDim is the length of a row's dense input; 0 when there is none.
+// InputDim returns the length of a row's dense input, 0 for none.
 func (v *View) InputDim() int { return v.dim }
 
 // Input fills dst (InputDim) with the dense input of row i of the scope.
 func (v *View) Input(i int, dst []float32) { v.input(i, dst) }
 
-// Rows returns a function that shows the cells of row i of the scope until its next call; each goroutine
-// needs its own. The caller must not change them.
+// Rows returns a function that returns the cells of row i of the scope, valid until its next call; each
+// goroutine needs its own function. The caller must not change them.
 func (v *View) Rows() func(i int) []float64 { return v.rows() }
 
 // Row returns the cells of row i of the scope, for as long as they are needed.
 func (v *View) Row(i int) []float64 { return v.rows()(i) }
 
-// Texts are the dictionaries of the columns whose texts were sealed, and the indices of row i
+// Texts returns the dictionaries of the columns whose texts were sealed, and the indices of row i
 // of the scope into them. A dictionary may hold texts of rows that are in no scope.
 func (v *View) Texts() (dictionary [][]string, of func(i int) []int32) { return v.texts() }
 
-// Units numbers the units of the scope from 0 to n−1 and returns the number of
-// each row's unit. Where a unit owns one row, rows are units, equal ones too: of
-// is then nil and n the number of rows.
+// Units numbers the units of the scope from 0 to n−1 and returns the number of each row's unit. If
+// a unit owns one row, every row is a unit, even among equal rows: of is then nil and n the number
+// of rows.
 func (v *View) Units() (of []int32, n int) { return v.units() }
 
-// Seeds returns a number for each row, for randomness that belongs to the row and
-// to nothing else, such as its dropout masks. It is a function of the row's unit
-// and of how many rows of the same unit come before it: adding or removing another
-// unit does not change it, as it would change the row's position.
+// Seeds returns a number for each row, for randomness that belongs to that row only, such as its
+// dropout masks. The number depends on the row's unit and on how many rows of the same unit come
+// before it. Unlike the row's position, it does not change if another unit is added or removed.
 func (v *View) Seeds() []uint64 { return v.seeds() }
 
 // The methods below keep rows out of logs, dumps and files: %v would otherwise

@@ -9,7 +9,7 @@ import (
 	"pawl/core/entropy"
 )
 
-// ErrToken is returned for a token that was made for something else, or by nobody.
+// ErrToken is returned for a token that was made for something else, or is not genuine.
 var ErrToken = errors.New("not a permit of this study and trial")
 
 // token is a permit on its way to another process. Everything but the stream is readable
@@ -33,14 +33,13 @@ func (t token) bound() ([]byte, error) {
 	return json.Marshal(t)
 }
 
-// Travel takes event out of what p has left, each of its parts once, and returns a token
-// with which Arrive makes a permit for exactly these parts in another process, with the
-// streams that p would have had. p is closed: what it holds is used there or nowhere.
+// Travel takes event out of p's unused events, each of its parts once, and returns a token from
+// which Arrive makes a permit for exactly these parts in another process, with the streams that p
+// would have had. It closes p: its events are used there or nowhere.
 //
-// The token is bound to study and trial under key, which all processes of the study know
-// and nobody else. Two arrivals of one token have one noise, and both release the same: a
-// token may be redeemed again for the same computation on the same rows, where the first
-// attempt was lost, and for no other.
+// The token is bound to study and trial under key, which only the processes of the study know. Two
+// arrivals of one token have the same noise and release the same: a token may be redeemed again
+// only for the same computation on the same rows, after the first attempt was lost.
 func Travel(p *Permit, key [32]byte, event dp.Event, study, trial string) ([]byte, error) {
 	if p == nil || p.streams == nil {
 		return nil, ErrNotReserved
@@ -103,8 +102,8 @@ func (p *Permit) leave(event dp.Event) error {
 	return nil
 }
 
-// Arrive makes the permit of a token that Travel made under the same key, for the same study
-// and trial. Everything else is ErrToken.
+// Arrive returns the permit of a token that Travel made under the same key, for the same study and
+// trial. Anything else gives ErrToken.
 func Arrive(made []byte, key [32]byte, study, trial string) (*Permit, error) {
 	var t token
 	if err := json.Unmarshal(made, &t); err != nil || t.Study != study || t.Trial != trial {

@@ -1,6 +1,6 @@
 // Package outlook searches for figures that the ledger shows beside its decisions: how many jobs still fit, how
-// little noise one may have, what total would be enough. It is handed questions, such as whether an event
-// would be admitted, and decides and books nothing.
+// little noise a job may have, which total would suffice. Its arguments are functions, such as whether an event
+// would be admitted; it decides and charges nothing.
 package outlook
 
 import (
@@ -13,7 +13,7 @@ import (
 // MostMore bounds Count.
 const MostMore = 1000
 
-// Count is the largest number that fits, at most MostMore; 0 where one does not.
+// Count returns the largest number that fits, at most MostMore, and 0 if one does not.
 func Count(fits func(n int) bool) int {
 	if !fits(1) {
 		return 0
@@ -32,8 +32,8 @@ func Count(fits func(n int) bool) int {
 	return low
 }
 
-// LeastNoise is the least factor of the noise of an event that fits, within half a percent, from 2⁻²⁰ to 2²⁰;
-// ok is false beyond. refused says that the factor 1 does not fit.
+// LeastNoise returns the least factor of an event's noise that fits, within half a percent, from 2⁻²⁰ to 2²⁰;
+// ok is false outside. refused reports that the factor 1 does not fit.
 func LeastNoise(fits func(factor float64) bool, refused bool) (factor float64, ok bool) {
 	const most = 1 << 20
 	low, high := 1.0, 1.0 // refused at low, admitted at high
@@ -61,7 +61,8 @@ func LeastNoise(fits func(factor float64) bool, refused bool) (factor float64, o
 	return high, true
 }
 
-// Gaussian is one Gaussian release of an epsilon, by the price of events; nil where an event has none.
+// Gaussian returns one Gaussian release that costs epsilon, by the price of events; nil if an event
+// has no price.
 func Gaussian(epsilon float64, price func(dp.Event) (float64, error)) dp.Event {
 	low, high := 1e-4, 1e9 // dearer, cheaper
 	for high/low > 1.001 {
@@ -82,8 +83,8 @@ func Gaussian(epsilon float64, price func(dp.Event) (float64, error)) dp.Event {
 // largestTotal bounds the totals that Total tries.
 const largestTotal = 1e6
 
-// Total is the least total above now that admits, of three digits: guess, where that lies between now and
-// 1e6 and admits, and +Inf where none up to 1e6 does.
+// Total returns the least total above now, with three digits, that admits; guess, if it lies between now
+// and 1e6 and admits; and +Inf if no total up to 1e6 admits.
 func Total(now, guess float64, admits func(total float64) bool) float64 {
 	// A larger total admits whatever a smaller one does.
 	low := now
@@ -114,9 +115,9 @@ func Total(now, guess float64, admits func(total float64) bool) float64 {
 	return high
 }
 
-// WithNoise is an event with its noise scaled, or its epsilon where that is all that is
-// known: half the noise is about twice the epsilon. What has no noise stays as it is, and a
-// kind that it does not know costs +Inf.
+// WithNoise returns an event with its noise scaled, or its epsilon if nothing else is known: half
+// the noise is about twice the epsilon. An event without noise stays unchanged, and an unknown kind
+// costs +Inf.
 func WithNoise(e dp.Event, factor float64) dp.Event {
 	switch e := e.(type) {
 	case dp.NoOp, dp.NonPrivate:

@@ -1,5 +1,5 @@
-// Package pricing gives the ledger the accountants of core/accountant. It stands
-// apart so that the ledger itself can be read, and tested, without them.
+// Package pricing gives the ledger the accountants of core/accountant. It is separate so that the
+// ledger can be read, and tested, without them.
 package pricing
 
 import (
@@ -8,9 +8,9 @@ import (
 	"pawl/core/ledger"
 )
 
-// Accountant prices one plan by the smallest of all valid bounds, and what was
-// chosen adaptively by a filter: that with doors, one Rényi order for budgets of earlier
-// versions, and the pure sum at delta = 0.
+// Accountant prices one plan by the smallest of all valid bounds, and adaptively chosen events by a
+// filter: the filter with doors, one Rényi order for budgets of earlier versions, and the pure sum
+// at delta = 0.
 type Accountant struct{}
 
 // Epsilon implements ledger.Accountant.
