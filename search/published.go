@@ -25,7 +25,7 @@ func PublishedFor(kind Kind, one dp.Event) (Published, bool) {
 	const source = "Bao, Bauer and Bindschaedler, Sec. VII"
 	switch kind {
 	case PAAS:
-		p := Published{Epsilon: 22.3, Accuracy: 94.94, Trainings: 60, Source: source, Note: "composition of the distinct trainings among 60; their validation scores are counted on other units"}
+		p := Published{Epsilon: 22.3, Accuracy: 94.94, Trainings: 60, Source: source, Note: "composition of the distinct training runs among 60; their validation scores are counted on other units"}
 		r, err := accountant.Epsilon(dp.Repeat{Count: 54, Event: one}, dp.AddOrRemoveOne, 1e-5, accountant.MethodRDP)
 		if err == nil {
 			p.Replayed = r.Epsilon

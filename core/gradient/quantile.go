@@ -68,7 +68,7 @@ func newQuantile(t *Training, noiseStdDev float64, src *entropy.Source) *quantil
 func (q *quantile) release(within, all int) (share float64) {
 	twice := float64(2*within - all)
 	if q.half > 0 {
-		// A stream for each step: a run that goes on from a step needs its number only.
+		// A stream for each step: a run that resumes at a step needs its number only.
 		twice = math.Round(twice + 2*q.half*noise.Gaussian(q.src.Split("step", q.step)))
 	}
 	q.step++
@@ -110,9 +110,9 @@ func (t *Training) checkQuantile() error {
 	case !on && t.UnclippedShare != 0:
 		return fmt.Errorf("gradient: an unclipped share goes with clipping %q only", Quantile)
 	case goesOn && !(t.FirstNorm >= leastNorm && t.FirstNorm <= greatestNorm):
-		return fmt.Errorf("gradient: a run that goes on must have a clipping norm in [%g, %g], got %g", leastNorm, greatestNorm, t.FirstNorm)
+		return fmt.Errorf("gradient: a resumed run must have a clipping norm in [%g, %g], got %g", leastNorm, greatestNorm, t.FirstNorm)
 	case !goesOn && t.FirstNorm != 0:
-		return errors.New("gradient: a first norm goes with a quantile of a run that goes on")
+		return errors.New("gradient: a first norm is only for a resumed run with clipping by quantile")
 	}
 	return nil
 }

@@ -266,7 +266,7 @@ func (s *state) charge(r *Record, e *entry) (err error) {
 		return err
 	}
 	if s.byID[e.ID] != nil {
-		return broken(s.name, r.Seq, "reservation %s is booked twice", e.ID)
+		return broken(s.name, r.Seq, "reservation %s is charged twice", e.ID)
 	}
 	e.seq = r.Seq
 	s.entries = append(s.entries, e)

@@ -79,7 +79,7 @@ func (l *Ledger) viewOf(s *state) *View {
 }
 
 // errForetold takes a foretold booking back.
-var errForetold = errors.New("foretold: nothing is booked")
+var errForetold = errors.New("foretold: nothing is charged")
 
 // Foretell decides on a request as Reserve would now, by the same code in the same kind of transaction, and rolls it
 // back: nothing is charged, and no permit is issued. It returns the receipt, without ID and Head, as there is no

@@ -110,7 +110,7 @@ func (l Levels) check(permit *sealed.Permit) error {
 	case len(l.Columns) == 0 || l.Known < 0 || l.Most < 1 || l.Known > MostCells/len(l.Columns) || l.Mark == nil:
 		return errors.New("sum: levels need columns, cells and a rule what a text marks")
 	case l.Failure.Epsilon != 0 || !(l.Failure.Delta >= 0 && l.Failure.Delta < 1):
-		return errors.New("sum: levels need a chance of failure below 1")
+		return errors.New("sum: levels need a failure probability below 1")
 	}
 	return noise.InRange(l.StdDev(permit.RowsApart()))
 }

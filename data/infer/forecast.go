@@ -63,7 +63,7 @@ func (f *Forecast) Lines(units string) (lines []string) {
 		return fmt.Sprintf("%s %s (%s)", count(k), units, shareOf(k, n))
 	}
 	if f.LevelDev > 0 {
-		lines = append(lines, fmt.Sprintf("levels of %d columns: with a chance of 95 %%, each that is held by at least %s; counts within ±%s", f.Levels, of(f.Holds95()), count(1.96*f.LevelDev)))
+		lines = append(lines, fmt.Sprintf("levels of %d columns: a level is released with probability 95 %% if at least %s hold it; counts within ±%s", f.Levels, of(f.Holds95()), count(1.96*f.LevelDev)))
 	}
 	if f.BinDev > 0 {
 		text := "bounds: of a column whose densest sixteenth of a doubling (such as 36 to 38; of amounts, doubling) is held by at least " + of(f.Bounds(f.Numbers))

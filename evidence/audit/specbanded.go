@@ -19,7 +19,7 @@ func bandedSpec() Specification {
 		chance                     = rate * groups
 	)
 	coefficients := []float64{1, 0.6, 0.4}
-	return Specification{Name: "training, banded", Entry: "gradient.Train", Rows: "300 units of 3 rows in 8 steps, of which each joins the 2 of its group with chance 1/2; and the same without 40 of them",
+	return Specification{Name: "training, banded", Entry: "gradient.Train", Rows: "300 units of 3 rows in 8 steps, of which each joins the 2 of its group with probability 1/2; and the same without 40 of them",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			seed := src.Uint64()
 			run := func(first int) (out [][]float64, err error) {

@@ -449,7 +449,7 @@ func histogramsSpec(relation dp.Relation, pure bool) Specification {
 						same++
 					}
 				}
-				return []Check{laplaceCheck(scaled, slices.Concat(z...)), ShareCheck(apartS+": equal ones by chance", same, bins, 1./(4*scaleOf(sigma, columns, relation)))}
+				return []Check{laplaceCheck(scaled, slices.Concat(z...)), ShareCheck(apartS+": equal values only by chance", same, bins, 1./(4*scaleOf(sigma, columns, relation)))}
 			}
 			return vectorChecks(z)
 		})

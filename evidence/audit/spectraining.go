@@ -127,7 +127,7 @@ func trainingSpec(name string, clipping gradient.Clipping, layers int, relation 
 		units, size, steps = 300, 1200, 4
 		k, clip, rate      = 3, 0.5, 0.25
 	)
-	s := Specification{Name: name, Entry: "gradient.Train", Rows: fmt.Sprintf("300 units of 3 rows, some with 5, in %d of the lots' 4 steps each with chance 1/4, every row a direction of its own or its unit's", steps)}
+	s := Specification{Name: name, Entry: "gradient.Train", Rows: fmt.Sprintf("300 units of 3 rows, some with 5, in %d of the lots' 4 steps each with probability 1/4, every row a direction of its own or its unit's", steps)}
 	if clipping == gradient.PerLayer || layers > 1 {
 		s.Rows += "; 4 weights"
 	}

@@ -247,7 +247,7 @@ func (s *Study) answer(p *Pair, at theory.CrossoverPoint) *Answer {
 	a.Sentence = fmt.Sprintf("at ε = %s use %s: it is better in %s of bootstrap draws", number(at.Epsilon), a.Take, percent(a.Sure))
 	// Two-sided: at 95 % one of them has to be better in 97.5 % of the draws.
 	if tail := (1 - s.Confidence) / 2; a.Sure < 1-tail {
-		a.Sentence = fmt.Sprintf("at ε = %s %s and %s cannot be told apart (%s is better in %s of bootstrap draws; %s would decide): use the simple one", number(at.Epsilon), p.Simple, p.Complex, a.Take, percent(a.Sure), percent(1-tail))
+		a.Sentence = fmt.Sprintf("at ε = %s %s and %s cannot be distinguished (%s is better in %s of bootstrap draws; %s would decide): use the simple one", number(at.Epsilon), p.Simple, p.Complex, a.Take, percent(a.Sure), percent(1-tail))
 		a.Take = "either"
 	}
 	return a

@@ -103,7 +103,7 @@ func FitSizes(runs []SizeRuns, b Bootstrap) (*SizeFit, error) {
 		}
 	}
 	if len(fit.Used) < 2 {
-		return nil, fmt.Errorf("%w: %d sizes at which trainings reach the accuracy reliably, need 2", ErrInput, len(fit.Used))
+		return nil, fmt.Errorf("%w: %d sizes at which training runs reach the accuracy reliably, need 2", ErrInput, len(fit.Used))
 	}
 	fit.SizeCurve, fit.Floored = fitCurve(kept)
 	if !positive(fit.Beta) {
