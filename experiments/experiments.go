@@ -98,13 +98,15 @@ func Of(values []float64) *Estimate {
 // Exact is an estimate of a number that is computed rather than measured.
 func Exact(v float64) *Estimate { return &Estimate{Mean: v, Low: v, High: v, Runs: 1} }
 
+type estimateView struct {
+	Mean     float64     `json:"mean"`
+	Interval *[2]float64 `json:"interval"`
+	Runs     int         `json:"runs"`
+}
+
 // MarshalJSON writes the interval as null where a single run leaves it open.
 func (e Estimate) MarshalJSON() ([]byte, error) {
-	view := struct {
-		Mean     float64     `json:"mean"`
-		Interval *[2]float64 `json:"interval"`
-		Runs     int         `json:"runs"`
-	}{Mean: e.Mean, Runs: e.Runs}
+	view := estimateView{Mean: e.Mean, Runs: e.Runs}
 	if !math.IsInf(e.Low, 0) && !math.IsInf(e.High, 0) {
 		view.Interval = &[2]float64{e.Low, e.High}
 	}
@@ -113,11 +115,7 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (e *Estimate) UnmarshalJSON(b []byte) error {
-	var view struct {
-		Mean     float64     `json:"mean"`
-		Interval *[2]float64 `json:"interval"`
-		Runs     int         `json:"runs"`
-	}
+	var view estimateView
 	if err := json.Unmarshal(b, &view); err != nil {
 		return err
 	}

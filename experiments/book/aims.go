@@ -48,39 +48,23 @@ func (r *Result) difference(a *aim, other string) string {
 	return "–"
 }
 
-// aimLines are the rows of the first table.
-func aimLines(b *strings.Builder, all []*Result) {
-	list := aims(all)
-	if len(list) == 0 {
-		return
-	}
-	b.WriteString("## Does the privacy-aware workflow win?\n\nFour workflows at one total ε on the same rows, with everything paid for except in the last column. Accuracy on test rows in %, unless the row names another measure;\nmean ± half of a 95 % interval (runs), differences run by run. Drop-in DP-SGD is the usual net with the usual settings without privacy, not\nthe best possible DP-SGD: a net and a step size chosen for privacy come closer.\n\n")
-	b.WriteString("| data | ε | `pawl fit` | drop-in DP-SGD | usual choices, paid | `fit` − drop-in | `fit` − paid choices | usual choices, unpaid: no guarantee |\n|---|---|---|---|---|---|---|---|\n")
-	for _, a := range list {
-		name := a.Data
-		if a.Metric != "" {
-			name += " (" + a.Metric + ")"
+// Missions are the results that whole workflows have, Totals their claims on all data.
+func (v view) Missions() (names []string) {
+	for _, r := range v.Results {
+		if strings.HasPrefix(r.Table.Name, "mission-") {
+			names = append(names, r.ID())
 		}
-		over := a.OverPaid
-		if over == "" {
-			over = "–"
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", cell(name), a.Epsilon, a.Fit, a.DropIn, a.Paid, a.OverDropIn, over, a.Unpaid)
 	}
-	b.WriteString("\n")
-	for _, r := range all {
+	return names
+}
+
+func (v view) Totals() (claims []experiments.Claim) {
+	for _, r := range v.Results {
 		for _, c := range r.Table.Claims {
 			if strings.HasPrefix(r.Table.Name, "mission-") && strings.Contains(c.Statement, ", all data: ") {
-				fmt.Fprintf(b, "- %s: %s\n", c.Statement, c.Evidence)
+				claims = append(claims, c)
 			}
 		}
 	}
-	b.WriteString("\nThe workflows and their settings are described under ")
-	var names []string
-	for _, r := range all {
-		if strings.HasPrefix(r.Table.Name, "mission-") {
-			names = append(names, fmt.Sprintf("[%s](#%s)", r.ID(), r.ID()))
-		}
-	}
-	b.WriteString(strings.Join(names, ", ") + ".\n\n")
+	return claims
 }

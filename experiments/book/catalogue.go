@@ -46,10 +46,15 @@ func Catalogue() []Paper {
 	var file struct {
 		Papers []Paper `yaml:"papers"`
 	}
-	if err := yaml.UnmarshalWithOptions(catalogue, &file, yaml.Strict()); err != nil {
-		panic(fmt.Sprintf("book: catalogue.yaml: %v", err))
-	}
+	read("catalogue.yaml", catalogue, &file)
 	return file.Papers
+}
+
+// read reads a file of the program's own: a fault in it is a broken build, which every test sees.
+func read(name string, content []byte, to any) {
+	if err := yaml.UnmarshalWithOptions(content, to, yaml.Strict()); err != nil {
+		panic(fmt.Sprintf("book: %s: %v", name, err))
+	}
 }
 
 // StandIn returns the data of a replay that stand for others.

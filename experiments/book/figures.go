@@ -2,15 +2,12 @@ package book
 
 import (
 	_ "embed"
-	"fmt"
 	"html/template"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 
 	"pawl/experiments"
 	"pawl/report"
@@ -34,9 +31,7 @@ func figures() []figure {
 	var file struct {
 		Figures []figure `yaml:"figures"`
 	}
-	if err := yaml.UnmarshalWithOptions(figureFile, &file, yaml.Strict()); err != nil {
-		panic(fmt.Sprintf("book: figures.yaml: %v", err))
-	}
+	read("figures.yaml", figureFile, &file)
 	for i := range file.Figures {
 		f := &file.Figures[i]
 		f.row = regexp.MustCompile(f.Row)

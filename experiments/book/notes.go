@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 //go:embed notes.yaml
@@ -23,9 +21,7 @@ func noted() []note {
 	var file struct {
 		Notes []note `yaml:"notes"`
 	}
-	if err := yaml.UnmarshalWithOptions(noteFile, &file, yaml.Strict()); err != nil {
-		panic(fmt.Sprintf("book: notes.yaml: %v", err))
-	}
+	read("notes.yaml", noteFile, &file)
 	return file.Notes
 }
 
@@ -57,21 +53,6 @@ func differences(all []*Result) (notes []note, rest []string, err error) {
 		}
 	}
 	return notes, rest, nil
-}
-
-func disagreements(b *strings.Builder, all []*Result) error {
-	notes, rest, err := differences(all)
-	if err != nil {
-		return err
-	}
-	b.WriteString("\n## Where we do not reproduce\n\nOur copies of the papers are transcriptions, and leave settings open. What follows is where our numbers differ, with the measurement that\nshows it, so that others can find what we read wrongly. `pawl reproduce check NAME` measures a cell of each again.\n\n")
-	for _, n := range notes {
-		fmt.Fprintf(b, "- **%s** (%s). %s\n", n.Title, links(n.Results), n.Text)
-	}
-	if len(rest) > 0 {
-		fmt.Fprintf(b, "\nResults with single rows or claims that differ, each with its reason beside it: %s.\n", links(rest))
-	}
-	return nil
 }
 
 func links(names []string) string {

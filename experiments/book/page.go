@@ -2,12 +2,14 @@ package book
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	texttemplate "text/template"
 
 	"pawl/experiments"
 	"pawl/report"
@@ -90,46 +92,57 @@ func dataLines(r *Result) string {
 	return b.String()
 }
 
-// Markdown writes docs/RESULTS.md.
-func Markdown(w io.Writer, all []*Result, replays []experiments.Experiment) error {
-	var b strings.Builder
-	if err := summary(&b, all, replays); err != nil {
-		return err
-	}
-	for _, r := range all {
-		section(&b, r)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+// view is what the pages are made of.
+type view struct {
+	Folder    string
+	Results   []*Result
+	Aims      []aim
+	Overview  *overview
+	Notes     []note
+	Rest      []string // results with verdicts “not” on which there is no note
+	Catalogue []Paper
 }
 
-// summary is the first page.
-func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment) error {
-	b.WriteString("# Results\n\nThis page shows tables and figures of four papers beside our own numbers. It is generated from the stored results in `" + Folder + "` by\n`go test ./experiments/book -run TestResultsPage -update`; `pawl reproduce show` prints the same, and `--html` writes pages with figures.\n\n")
-	if len(all) == 0 {
-		b.WriteString("Nothing is stored yet.\n")
-		return nil
+func viewOf(all []*Result, replays []experiments.Experiment) (v view, err error) {
+	if v.Folder, v.Results = Folder, all; len(all) == 0 {
+		return v, nil
 	}
-	aimLines(b, all)
-	o := overviewOf(all, replays)
-	fmt.Fprintf(b, "## What of the papers is reproduced\n\n**What was run:** %s.\n**Machine:** %s.\n**Verdicts:** %s\n\n", o.Ran, o.Machines, o.Verdicts)
-	b.WriteString("**Rules:** [RULES.md](../experiments/book/RULES.md) was committed before the runs. At scale quick no measurement counts as\nreproduced. Rows without a published value and claims of our own have no verdict. (The first stored files gave them one, against the rules;\nmost of the verdicts withdrawn since were “not”.) *As published* columns run on public\ndata and have no privacy guarantee.\n\n")
-	b.WriteString("| | shows | scale | rows: reproduced / same sign / not | claims | took |\n|---|---|---|---|---|---|\n")
-	for _, r := range all {
-		x, y := r.verdicts()
-		fmt.Fprintf(b, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", r.ID(), r.ID(), cell(r.Table.Title), r.Table.Scale, x, y, r.length())
-	}
-	if err := disagreements(b, all); err != nil {
+	v.Aims, v.Overview, v.Catalogue = aims(all), overviewOf(all, replays), Catalogue()
+	v.Notes, v.Rest, err = differences(all)
+	return v, err
+}
+
+//go:embed results.md.tmpl
+var resultsPage string
+
+// functions are those of both forms of pages.
+var functions = map[string]any{
+	"figure": experiments.Figure, "verdict": experiments.VerdictText, "data": dataLines,
+	"style":    func() template.CSS { return template.CSS(report.Style()) },
+	"estimate": func(e *experiments.Estimate) string { return e.String() },
+	"rows":     func(r *Result) string { t, _ := r.verdicts(); return t.String() },
+	"claims":   func(r *Result) string { _, t := r.verdicts(); return t.String() },
+	"length":   (*Result).length, "pictures": (*Result).pictures, "links": links,
+	"cell":     func(text string) string { return strings.ReplaceAll(text, "|", "\\|") }, // of a table in Markdown
+	"short":    func(title string) string { short, _, _ := strings.Cut(title, ","); return short },
+	"sentence": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
+}
+
+var markdown = texttemplate.Must(texttemplate.New("").Funcs(functions).Parse(resultsPage))
+
+// Markdown writes docs/RESULTS.md.
+func Markdown(w io.Writer, all []*Result, replays []experiments.Experiment) error {
+	v, err := viewOf(all, replays)
+	if err != nil {
 		return err
 	}
-	notRun(b, o.Missing)
-	return nil
+	return markdown.Execute(w, v)
 }
 
 // overview is what a reader should know first, in sentences.
 type overview struct{ Ran, Machines, Verdicts, Missing string }
 
-func overviewOf(all []*Result, replays []experiments.Experiment) overview {
+func overviewOf(all []*Result, replays []experiments.Experiment) *overview {
 	var rows, claims tally
 	names, scales, machines := map[string]bool{}, map[experiments.Scale]int{}, []string{}
 	minutes, first, last := 0.0, all[0].Date, all[0].Date
@@ -171,7 +184,7 @@ func overviewOf(all []*Result, replays []experiments.Experiment) overview {
 	if len(missing) == 0 {
 		missing = append(missing, "nothing")
 	}
-	return overview{
+	return &overview{
 		Ran:      fmt.Sprintf("%d of %d replays (%s), %s, in %.0f minutes of measurement", len(names), len(replays), strings.Join(parts, ", "), when, minutes),
 		Machines: strings.Join(machines, "; "),
 		Verdicts: fmt.Sprintf("of %d rows with a published value %d are reproduced, %d have the same sign, %d are not reproduced; of %d claims of the papers %d, %d and %d. "+
@@ -182,53 +195,7 @@ func overviewOf(all []*Result, replays []experiments.Experiment) overview {
 	}
 }
 
-// notRun lists what the stored results do not have.
-func notRun(b *strings.Builder, missing string) {
-	b.WriteString("\n## What was not run\n\n**Not run yet:** " + missing + ".\n\n**No replay:**\n\n")
-	for _, p := range Catalogue() {
-		for _, e := range p.Entries {
-			if e.None != "" {
-				title, _, _ := strings.Cut(p.Title, ",")
-				fmt.Fprintf(b, "- %s, %s (%s): %s.\n", title, e.Name, e.Shows, e.None)
-			}
-		}
-	}
-	b.WriteString("\n`pawl reproduce list` names every table and figure and where pawl shows it. `pawl reproduce check NAME` measures one\nstored cell again and compares it bit for bit.\n")
-}
-
-func section(b *strings.Builder, r *Result) {
-	t := r.Table
-	fmt.Fprintf(b, "\n## %s\n\n%s. %s; scale %s; values in %s: mean ± half of a 95 %% interval (runs). %s.\n\n", r.ID(), t.Title, t.Source, t.Scale, t.Unit, strings.ToUpper(t.Guarantee[:1])+t.Guarantee[1:])
-	b.WriteString("| | data used | published | as published, ours | honest, ours | baseline | verdict |\n|---|---|---|---|---|---|---|\n")
-	for _, row := range t.Rows {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), cell(row.Data), experiments.Figure(row.Published), row.AsPublished, row.Honest, row.Baseline, cell(experiments.VerdictText(row)))
-	}
-	if len(t.Claims) > 0 {
-		b.WriteString("\n| claim | verdict | evidence |\n|---|---|---|\n")
-	}
-	for _, c := range t.Claims {
-		fmt.Fprintf(b, "| %s | %s | %s |\n", cell(c.Statement), c.Verdict, cell(c.Evidence))
-	}
-	if len(t.Notes) > 0 {
-		b.WriteString("\n")
-	}
-	for _, n := range t.Notes {
-		fmt.Fprintf(b, "- %s\n", n)
-	}
-	fmt.Fprintf(b, "- stored %s; %d cells in %s\n", r.On(), len(r.Cells), r.length())
-}
-
-// cell is a text that may stand in a table of Markdown.
-func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
-
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"figure": experiments.Figure, "verdict": experiments.VerdictText, "data": dataLines,
-	"style":    func() template.CSS { return template.CSS(report.Style()) },
-	"estimate": func(e *experiments.Estimate) string { return e.String() },
-	"rows":     func(r *Result) string { t, _ := r.verdicts(); return t.String() },
-	"claims":   func(r *Result) string { _, t := r.verdicts(); return t.String() },
-	"length":   (*Result).length, "pictures": (*Result).pictures,
-}).Parse(`{{define "head"}}<!DOCTYPE html>
+var pages = template.Must(template.New("").Funcs(functions).Parse(`{{define "head"}}<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.}}</title><style>{{style}} a { color: var(--accent); } th, td { overflow-wrap: break-word; } td { font-variant-numeric: tabular-nums; } .numbers { min-width: 640px; }</style></head>
 <body><main><section class="sheet">{{end}}
 {{define "index"}}{{template "head" "Results of pawl reproduce"}}
@@ -283,12 +250,9 @@ func Pages(all []*Result, replays []experiments.Experiment) (map[string][]byte, 
 			return nil, err
 		}
 	}
-	if len(all) == 0 {
-		return out, put("index.html", "index", map[string]any{})
-	}
-	notes, _, err := differences(all)
+	v, err := viewOf(all, replays)
 	if err != nil {
 		return nil, err
 	}
-	return out, put("index.html", "index", map[string]any{"Results": all, "Aims": aims(all), "Overview": overviewOf(all, replays), "Notes": notes})
+	return out, put("index.html", "index", v)
 }

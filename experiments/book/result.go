@@ -5,6 +5,7 @@ package book
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -155,11 +156,10 @@ func New(e experiments.Experiment, r *experiments.Run, t *experiments.Table, sta
 	if len(cells) == 0 {
 		total = t.Seconds
 	}
-	own := *t
-	own.Rows, own.Claims, own.Seconds = slices.Clone(t.Rows), slices.Clone(t.Claims), round(total)
-	lower(&own, standIn)
+	own := judged(t, standIn)
+	own.Seconds = round(total)
 	return &Result{Version: Version, Rule: Rule(), Pawl: build.Version(), Go: runtime.Version(), Machine: thisMachine(),
-		Date: now.UTC().Format(time.DateOnly), Minutes: round(total / 60), Data: data, Table: &own, Cells: cells}, nil
+		Date: now.UTC().Format(time.DateOnly), Minutes: round(total / 60), Data: data, Table: own, Cells: cells}, nil
 }
 
 // OneMachine refuses a run with cells of other machines: a result names the machine and the kernel
@@ -186,6 +186,14 @@ func round(v float64) float64 {
 
 // agrees begins the reason of a row that would be reproduced but for its scale or data.
 const agrees = "agrees"
+
+// judged is a copy of a table with the verdicts of the rules.
+func judged(t *experiments.Table, standIn map[string]string) *experiments.Table {
+	own := *t
+	own.Rows, own.Claims = slices.Clone(t.Rows), slices.Clone(t.Claims)
+	lower(&own, standIn)
+	return &own
+}
 
 // lower applies what the rules say to the verdicts of a replay, which compare numbers alone: what
 // has no published value, or is judged by the honest column, loses its verdict; scale and data keep
@@ -244,19 +252,15 @@ func own(source, statement string) bool {
 }
 
 func digests(e experiments.Experiment) ([]Data, error) {
-	out := []Data{}
+	out, all := []Data{}, []dataset.Info{}
 	for _, name := range e.Data {
 		info, ok := dataset.Describe(name)
 		if !ok {
 			return nil, fmt.Errorf("%s: no built-in data set %q", e.Name, name)
 		}
-		d := Data{Name: info.Name}
-		for _, f := range info.Files {
-			d.Files = append(d.Files, f.SHA256)
-		}
-		out = append(out, d)
+		all = append(all, info)
 	}
-	for _, info := range e.Files {
+	for _, info := range append(all, e.Files...) {
 		d := Data{Name: info.Name}
 		for _, f := range info.Files {
 			d.Files = append(d.Files, f.SHA256)
@@ -480,18 +484,10 @@ func (r *Result) pick(part string) (string, error) {
 			names = append(names, n)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		if sa, sb := r.Cells[a].Seconds, r.Cells[b].Seconds; sa != sb && part == "" {
-			if sa < sb {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
-	})
+	slices.Sort(names)
 	switch {
-	case part == "" && len(names) > 0:
-		return names[0], nil
+	case part == "" && len(names) > 0: // the quickest
+		return slices.MinFunc(names, func(a, b string) int { return cmp.Compare(r.Cells[a].Seconds, r.Cells[b].Seconds) }), nil
 	case part == "":
 		return "", nil
 	case len(names) == 1:
@@ -504,11 +500,9 @@ func (r *Result) pick(part string) (string, error) {
 
 // sameTable says what differs between the stored table and t, times apart.
 func (r *Result) sameTable(t *experiments.Table, standIn map[string]string) error {
-	own := *t
-	own.Rows, own.Claims = slices.Clone(t.Rows), slices.Clone(t.Claims)
-	lower(&own, standIn)
+	own := judged(t, standIn)
 	own.Seconds = r.Table.Seconds
-	now, err := json.Marshal(&own)
+	now, err := json.Marshal(own)
 	if err != nil {
 		return err
 	}

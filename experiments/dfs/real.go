@@ -190,23 +190,14 @@ func (s *Source) private(at sample, a Point, rng *rand.Rand) (float64, error) {
 		}
 		return out
 	}
-	features := make([]int, s.features)
-	for j := range features {
-		features[j] = j
-	}
+	features := formulas.Identity(s.features)
 	if a.Ranking == formulas.Distance {
 		m := noisy(features)
-		slices.SortStableFunc(features, func(i, j int) int {
-			di, dj := math.Abs(m[0][i]-m[1][i]), math.Abs(m[0][j]-m[1][j])
-			switch {
-			case di > dj:
-				return -1
-			case di < dj:
-				return 1
-			}
-			return 0
-		})
-		features = features[:a.Count]
+		distances := make([]float64, s.features)
+		for j := range distances {
+			distances[j] = math.Abs(m[0][j] - m[1][j])
+		}
+		features = formulas.Descending(distances)[:a.Count]
 	}
 	m := noisy(features)
 	weights := make([]float64, s.features)

@@ -96,7 +96,7 @@ func (s BoundStudy) replicate(p, replicate int, at []BoundPoint, noisy, clean []
 	if err != nil {
 		return err
 	}
-	norms, all := MaxNorms(rows), identity(population.Features())
+	norms, all := MaxNorms(rows), Identity(population.Features())
 	for i, n := range s.Noise {
 		stdDev, err := n.stdDev(norms)
 		if err != nil {
@@ -124,15 +124,5 @@ func (s BoundStudy) replicate(p, replicate int, at []BoundPoint, noisy, clean []
 
 // unitNoise draws a standard normal for every entry of rows.
 func unitNoise(rows [2][][]float64, rng *rand.Rand) [2][][]float64 {
-	var noise [2][][]float64
-	for k := range rows {
-		noise[k] = make([][]float64, len(rows[k]))
-		for i := range noise[k] {
-			noise[k][i] = make([]float64, len(rows[k][i]))
-			for j := range noise[k][i] {
-				noise[k][i][j] = rng.NormFloat64()
-			}
-		}
-	}
-	return noise
+	return noised(rows, func(float64) float64 { return rng.NormFloat64() })
 }

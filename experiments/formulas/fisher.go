@@ -28,7 +28,7 @@ func TrainFisher(rows [2][][]float64) (*Fisher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.fisher(identity(len(m.mean[0])), 0)
+	return m.fisher(Identity(len(m.mean[0])), 0)
 }
 
 // moments are the sums of squares of rows x and of unit noise z, by class and
@@ -110,7 +110,8 @@ func (m *moments) fisher(features []int, s float64) (*Fisher, error) {
 	return f, nil
 }
 
-func identity(n int) []int {
+// Identity are the numbers from 0 to n−1.
+func Identity(n int) []int {
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -137,7 +138,7 @@ func (f *Fisher) Score(x []float64) float64 {
 // standard deviation of noise on the query itself, 0 where it is not noised. A
 // classifier without weights gives 0.
 func (f *Fisher) Psi(p *Population, class int, queryNoise float64) float64 {
-	return f.psi(p, identity(len(f.Weights)), class, queryNoise)
+	return f.psi(p, Identity(len(f.Weights)), class, queryNoise)
 }
 
 func (f *Fisher) psi(p *Population, features []int, class int, queryNoise float64) float64 {
@@ -160,7 +161,7 @@ func (f *Fisher) psi(p *Population, features []int, class int, queryNoise float6
 // classes: ½Σ_k (1 − Φ(Ψ_k)). 0.5 is a fair coin, and so is a classifier without
 // weights.
 func (f *Fisher) Error(p *Population, queryNoise float64) float64 {
-	return f.errorOn(p, identity(len(f.Weights)), queryNoise)
+	return f.errorOn(p, Identity(len(f.Weights)), queryNoise)
 }
 
 func (f *Fisher) errorOn(p *Population, features []int, queryNoise float64) float64 {

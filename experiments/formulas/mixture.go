@@ -99,18 +99,22 @@ func (m Mixture) Draw(rng *rand.Rand) (*Population, error) {
 // AddNoise returns rows with independent N(0, stdDev²) on every entry: the private
 // mixture of [D] Eq. (4).
 func AddNoise(rows [2][][]float64, stdDev float64, rng *rand.Rand) [2][][]float64 {
-	var noisy [2][][]float64
+	return noised(rows, func(v float64) float64 { return v + stdDev*rng.NormFloat64() })
+}
+
+// noised is a copy of the rows, each entry changed, in their order.
+func noised(rows [2][][]float64, entry func(v float64) float64) (out [2][][]float64) {
 	for k := range rows {
-		noisy[k] = make([][]float64, len(rows[k]))
+		out[k] = make([][]float64, len(rows[k]))
 		for i, x := range rows[k] {
 			z := make([]float64, len(x))
 			for j, v := range x {
-				z[j] = v + stdDev*rng.NormFloat64()
+				z[j] = entry(v)
 			}
-			noisy[k][i] = z
+			out[k][i] = z
 		}
 	}
-	return noisy
+	return out
 }
 
 // Calibration says how much noise hides a row whose norm is bounded by the largest
@@ -153,16 +157,6 @@ func (c Calibration) StdDev(n Norms, b Budget) (float64, error) {
 // MaxNorms returns the largest norms among rows of both classes; C_p of [D] Eq. (4)
 // is L1.
 func MaxNorms(rows [2][][]float64) Norms {
-	var n Norms
-	for k := range rows {
-		for _, x := range rows[k] {
-			sum, squares := 0.0, 0.0
-			for _, v := range x {
-				sum += math.Abs(v)
-				squares += v * v
-			}
-			n.L1, n.L2 = max(n.L1, sum), max(n.L2, math.Sqrt(squares))
-		}
-	}
-	return n
+	all := Identity(len(rows[0][0]))
+	return normsByCount(rows, all)[len(all)-1]
 }

@@ -204,7 +204,7 @@ func TestMomentsAgainstExplicitNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _ := fast.fisher(identity(40), s)
+		got, _ := fast.fisher(Identity(40), s)
 		for j := range want.Weights {
 			near(t, "weight", got.Weights[j], want.Weights[j], 1e-9*(1+math.Abs(want.Weights[j])))
 			near(t, "center", got.Center[j], want.Center[j], 1e-9*(1+s))

@@ -25,7 +25,7 @@ const (
 // order returns all features in the order of the ranking on rows x + s·z. Ties go to
 // the lower index; a feature without spread has t = +Inf if its means differ, else 0.
 func (m *moments) order(r Ranking, s float64) ([]int, error) {
-	all := identity(len(m.mean[0]))
+	all := Identity(len(m.mean[0]))
 	if r == InOrder {
 		return all, nil
 	}
@@ -36,8 +36,14 @@ func (m *moments) order(r Ranking, s float64) ([]int, error) {
 	for j := range scores {
 		scores[j] = m.score(r, j, s)
 	}
-	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	return all, nil
+	return Descending(scores), nil
+}
+
+// Descending are the indices of the scores, the highest first and equals in their order.
+func Descending(scores []float64) []int {
+	order := Identity(len(scores))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return order
 }
 
 func (m *moments) score(r Ranking, j int, s float64) float64 {

@@ -90,34 +90,11 @@ func (s *sheet) names() scope {
 			return slices.Concat(lists...), err
 		},
 		"average": func(of any) ([]float64, error) {
-			lists, err := Lists(of)
-			if err != nil || len(lists) == 0 {
-				return nil, err
-			}
-			mean := make([]float64, len(lists[0]))
-			for _, x := range lists {
-				for i := range min(len(x), len(mean)) {
-					mean[i] += x[i] / float64(len(lists))
-				}
-			}
-			return mean, nil
+			return added(of, func(v, n float64) float64 { return v / n }, func(v, _ float64) float64 { return v })
 		},
 		// average_of adds up before it divides.
 		"average_of": func(of any) ([]float64, error) {
-			lists, err := Lists(of)
-			if err != nil || len(lists) == 0 {
-				return nil, err
-			}
-			sum := make([]float64, len(lists[0]))
-			for _, x := range lists {
-				for i := range min(len(x), len(sum)) {
-					sum[i] += x[i]
-				}
-			}
-			for i := range sum {
-				sum[i] /= float64(len(lists))
-			}
-			return sum, nil
+			return added(of, func(v, _ float64) float64 { return v }, func(v, n float64) float64 { return v / n })
 		},
 		"compact": func(of any) (out []string) {
 			for _, one := range items(of) {
@@ -199,6 +176,24 @@ func joined(key []any) string {
 	return strings.Join(parts, "\x00")
 }
 
+// added is the sum of so many series run by run, each value changed before and the sums after.
+func added(of any, before, after func(v, n float64) float64) ([]float64, error) {
+	lists, err := Lists(of)
+	if err != nil || len(lists) == 0 {
+		return nil, err
+	}
+	n, sum := float64(len(lists)), make([]float64, len(lists[0]))
+	for _, x := range lists {
+		for i := range min(len(x), len(sum)) {
+			sum[i] += before(x[i], n)
+		}
+	}
+	for i := range sum {
+		sum[i] = after(sum[i], n)
+	}
+	return sum, nil
+}
+
 // items are those of any list; a single value is a list of one.
 func items(v any) []any {
 	r := reflect.ValueOf(v)
@@ -260,25 +255,22 @@ func Difference(a, b []float64) []float64 {
 // Better claims that a is above b, run by run: reproduced where the interval excludes 0, of the same sign where only
 // the mean does.
 func Better(statement string, a, b []float64) experiments.Claim {
-	d := experiments.Of(Difference(a, b))
-	c := experiments.Claim{Statement: statement, Verdict: experiments.Not, Evidence: fmt.Sprintf("difference %s points, seed by seed", d)}
-	switch {
-	case d.Low > 0:
-		c.Verdict = experiments.Reproduced
-	case d.Mean > 0:
-		c.Verdict = experiments.SameSign
-	}
-	return c
+	return compared(statement, a, b, func(v float64) bool { return v > 0 })
 }
 
 // Within claims that a is at most so many points below b.
 func Within(statement string, a, b []float64, points float64) experiments.Claim {
+	return compared(statement, a, b, func(v float64) bool { return v >= -points && !math.IsInf(v, -1) })
+}
+
+// compared claims that the difference of a and b is as holds says: where its interval's low end is, and nearly where its mean is.
+func compared(statement string, a, b []float64, holds func(v float64) bool) experiments.Claim {
 	d := experiments.Of(Difference(a, b))
 	c := experiments.Claim{Statement: statement, Verdict: experiments.Not, Evidence: fmt.Sprintf("difference %s points, seed by seed", d)}
 	switch {
-	case d.Low >= -points && !math.IsInf(d.Low, -1):
+	case holds(d.Low):
 		c.Verdict = experiments.Reproduced
-	case d.Mean >= -points:
+	case holds(d.Mean):
 		c.Verdict = experiments.SameSign
 	}
 	return c

@@ -23,10 +23,9 @@ type clocked struct {
 }
 
 // inputs are random images of SVHN's size, or messages.
-func inputs(spec zoo.Spec, dataDir string, rows int) (zoo.Spec, *lab.Images, error) {
+func inputs(spec zoo.Spec, dataDir string, rows int) (*lab.Images, error) {
 	if l := spec.Network.Layers[0]; l.Kind == "embedding" {
-		d, err := lab.OpenTexts("sms-spam", dataDir, spec.Input.Size()-1, l.Vocabulary, rows, 1, 1)
-		return spec, d, err
+		return lab.OpenTexts("sms-spam", dataDir, spec.Input.Size()-1, l.Vocabulary, rows, 1, 1)
 	}
 	rng := rand.New(rand.NewPCG(17, 17))
 	in := spec.Input
@@ -40,7 +39,7 @@ func inputs(spec zoo.Spec, dataDir string, rows int) (zoo.Spec, *lab.Images, err
 		}
 		set.Labels = append(set.Labels, int32(rng.IntN(spec.Outputs)))
 	}
-	return spec, &lab.Images{Name: "random images", Target: "class", Train: set, Test: lab.First(set, 1)}, nil
+	return &lab.Images{Name: "random images", Target: "class", Train: set, Test: lab.First(set, 1)}, nil
 }
 
 // clock takes seconds of an epoch by DP-SGD and by SGD in turn.
@@ -49,7 +48,7 @@ func clock(ctx context.Context, r *experiments.Run, c *clocked) ([]float64, erro
 	if err != nil {
 		return nil, err
 	}
-	spec, data, err := inputs(spec, r.DataDir, c.Rows)
+	data, err := inputs(spec, r.DataDir, c.Rows)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"sync"
 
 	"pawl/compute/nn"
 	"pawl/compute/zoo"
@@ -35,48 +34,38 @@ type sample struct {
 	Components int  `json:"components"`
 }
 
-// made are samples that take longer to make than many a training.
-var made sync.Map
-
 func (i sample) open(r *experiments.Run) (*lab.Images, error) {
-	key := fmt.Sprint(i, r.DataDir)
-	if s, ok := made.Load(key); ok {
-		return s.(*lab.Images), nil
+	if i.Texts == "" && i.Components == 0 && i.Data != adultVectors { // images are kept where they are read
+		return i.read(r)
 	}
-	if i.Data == adultVectors {
-		s, err := i.adult(r)
-		if err == nil {
-			made.Store(key, s)
-		}
-		return s, err
-	}
-	if i.Texts == "" {
-		s, err := lab.OpenImages(i.Data, r.DataDir, i.Rows, i.Test)
+	return once(fmt.Sprint(i, r.DataDir), func() (*lab.Images, error) { return i.read(r) })
+}
+
+func (i sample) read(r *experiments.Run) (*lab.Images, error) {
+	switch {
+	case i.Data == adultVectors:
+		return i.adult(r)
+	case i.Texts != "":
+		reads, err := spec{Net: i.Texts}.make()
 		if err != nil {
 			return nil, err
 		}
-		if i.OnTrain {
-			s.Test = s.Train
-		}
-		if i.Sparse {
-			s.Train, s.Test = sparse(s.Train), sparse(s.Test)
-		}
-		if i.Components > 0 {
-			if s, err = project(s, i.Components); err == nil {
-				made.Store(key, s)
-			}
-		}
-		return s, err
+		return lab.OpenTexts(i.Data, r.DataDir, reads.Input.Size()-1, reads.Network.Layers[0].Vocabulary, i.Rows, i.Test, max(i.Order, 1))
 	}
-	reads, err := spec{Net: i.Texts}.make()
+	s, err := lab.OpenImages(i.Data, r.DataDir, i.Rows, i.Test)
 	if err != nil {
 		return nil, err
 	}
-	s, err := lab.OpenTexts(i.Data, r.DataDir, reads.Input.Size()-1, reads.Network.Layers[0].Vocabulary, i.Rows, i.Test, max(i.Order, 1))
-	if err == nil {
-		made.Store(key, s)
+	if i.OnTrain {
+		s.Test = s.Train
 	}
-	return s, err
+	if i.Sparse {
+		s.Train, s.Test = sparse(s.Train), sparse(s.Test)
+	}
+	if i.Components > 0 {
+		return project(s, i.Components)
+	}
+	return s, nil
 }
 
 // opener opens samples of a run's folder in expressions.
@@ -285,11 +274,7 @@ func train(ctx context.Context, r *experiments.Run, t *training) ([]float64, err
 		out = append(out, score)
 		return nil
 	}
-	first, last := t.Seed, t.Seed
-	if t.Seeds > 0 {
-		first, last = 1, uint64(t.Seeds)
-	}
-	for seed := first; seed <= last; seed++ {
+	for _, seed := range seeds(t.Seed, t.Seeds) {
 		if len(t.Looks) == 0 {
 			if err := one(seed); err != nil {
 				return nil, err
@@ -303,6 +288,17 @@ func train(ctx context.Context, r *experiments.Run, t *training) ([]float64, err
 		}
 	}
 	return out, nil
+}
+
+// seeds are 1 to n, or one where n is 0.
+func seeds(one uint64, n int) (all []uint64) {
+	if n == 0 {
+		return []uint64{one}
+	}
+	for i := range n {
+		all = append(all, uint64(i+1))
+	}
+	return all
 }
 
 // trained says how the networks of arms were trained, with the sizes of a scale.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync"
 
 	"pawl/data/dataset"
 	"pawl/experiments"
@@ -35,20 +34,11 @@ type reducing struct {
 	Runs    int     `json:"runs"`
 }
 
-// reducedOf keeps what was read for the next cell.
-var reducedOf sync.Map
-
 func reduceFeatures(ctx context.Context, r *experiments.Run, a *reducing) ([]float64, error) {
-	key := fmt.Sprint(a.Limit, r.DataDir)
-	if _, ok := reducedOf.Load(key); !ok {
-		s, err := openReduced(r, a.Limit)
-		if err != nil {
-			return nil, err
-		}
-		reducedOf.Store(key, s)
+	s, err := once(fmt.Sprint(a.Limit, r.DataDir), func() (*reduced, error) { return openReduced(r, a.Limit) })
+	if err != nil {
+		return nil, err
 	}
-	kept, _ := reducedOf.Load(key)
-	s := kept.(*reduced)
 	var values []float64
 	for seed := range a.Runs {
 		once := s.asPublished
@@ -131,28 +121,20 @@ func (s *reduced) choose(w string) []int {
 	case byD:
 		return s.distance[:kept]
 	case whole:
-		return count(len(s.train[0]))
+		return formulas.Identity(len(s.train[0]))
 	}
-	return count(kept)
-}
-
-func count(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
+	return formulas.Identity(kept)
 }
 
 // asPublished is Algorithm 1 and a perceptron on what it puts out.
 func (s *reduced) asPublished(ctx context.Context, w string, epsilon float64, seed uint64) (float64, error) {
 	features := s.choose(w)
-	train, test := dfs.Cut([2][][]float64{s.train, s.test}, features)[0], dfs.Cut([2][][]float64{s.train, s.test}, features)[1]
-	stdDev, err := formulas.Published.StdDev(formulas.MaxNorms([2][][]float64{train, nil}), formulas.Budget{Epsilon: epsilon, Delta: reducedDelta})
+	both := dfs.Cut([2][][]float64{s.train, s.test}, features)
+	stdDev, err := formulas.Published.StdDev(formulas.MaxNorms([2][][]float64{both[0], nil}), formulas.Budget{Epsilon: epsilon, Delta: reducedDelta})
 	if err != nil {
 		return 0, err
 	}
-	noisy := formulas.AddNoise([2][][]float64{train, test}, stdDev, rand.New(rand.NewPCG(seed, 1)))
+	noisy := formulas.AddNoise(both, stdDev, rand.New(rand.NewPCG(seed, 1)))
 	// One common factor keeps steps of one size useful at every ε.
 	factor := 1 / math.Sqrt(1+stdDev*stdDev)
 	return s.perceptron(ctx, noisy[0], noisy[1], factor, nil, seed)

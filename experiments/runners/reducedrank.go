@@ -1,10 +1,8 @@
 package runners
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"pawl/experiments/dfs"
 	"pawl/experiments/formulas"
@@ -46,7 +44,7 @@ func (s *reduced) rank() {
 			}
 		}
 	}
-	s.distance, s.student = descending(distance), descending(student)
+	s.distance, s.student = formulas.Descending(distance), formulas.Descending(student)
 }
 
 func (m sums) variance(k, j int) float64 {
@@ -78,12 +76,5 @@ func (s *reduced) rankPrivately(b formulas.Budget, seed uint64) ([]int, error) {
 			}
 		}
 	}
-	return descending(distance)[:kept], nil
-}
-
-// descending orders features by score, ties to the lower index.
-func descending(scores []float64) []int {
-	order := count(len(scores))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	return order
+	return formulas.Descending(distance)[:kept], nil
 }

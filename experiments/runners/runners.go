@@ -50,6 +50,25 @@ func set() *replay.Set {
 	}
 }
 
+// opened is what took long to open, by what it is.
+var opened sync.Map
+
+// once opens what was not opened before under this name, for this kind of thing.
+func once[T any](name string, open func() (T, error)) (T, error) {
+	key := struct {
+		kind T
+		name string
+	}{name: name}
+	if v, ok := opened.Load(key); ok {
+		return v.(T), nil
+	}
+	v, err := open()
+	if err == nil {
+		opened.Store(key, v)
+	}
+	return v, err
+}
+
 // All are the replays of the folder, which are read once.
 var All = sync.OnceValue(func() []experiments.Experiment {
 	tables, err := fs.Sub(files, "tables")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"pawl/data/encode"
 	"pawl/evidence/lab"
@@ -30,29 +29,23 @@ type rows struct {
 	Over float64 `json:"over"`
 }
 
-// opened are tables, by name, folder and what was changed.
-var opened sync.Map
-
 func (s rows) open(r *experiments.Run) (*lab.Table, error) {
-	key := fmt.Sprint(s.Data, r.DataDir, s.Buckets, s.Ordered)
-	if t, ok := opened.Load(key); ok {
-		return t.(*lab.Table), nil
-	}
-	t, err := lab.Open(s.Data, r.DataDir)
-	if err != nil {
-		return nil, err
-	}
-	if s.Buckets > 0 {
-		t.Schema.SetBuckets(s.Buckets)
-	}
-	own := *t.Schema
-	own.Columns = slices.Clone(own.Columns)
-	for _, c := range s.Ordered {
-		own.Columns[own.Column(c)].Ordered = true
-	}
-	t.Schema = &own
-	opened.Store(key, t)
-	return t, nil
+	return once(fmt.Sprint(s.Data, r.DataDir, s.Buckets, s.Ordered), func() (*lab.Table, error) {
+		t, err := lab.Open(s.Data, r.DataDir)
+		if err != nil {
+			return nil, err
+		}
+		if s.Buckets > 0 {
+			t.Schema.SetBuckets(s.Buckets)
+		}
+		own := *t.Schema
+		own.Columns = slices.Clone(own.Columns)
+		for _, c := range s.Ordered {
+			own.Columns[own.Column(c)].Ordered = true
+		}
+		t.Schema = &own
+		return t, nil
+	})
 }
 
 // each scores all splits.
@@ -82,12 +75,8 @@ func (s rows) each(ctx context.Context, r *experiments.Run, one func(ctx context
 			return err
 		})
 	}
-	first, last := s.Seed, s.Seed
-	if s.Seeds > 0 {
-		first, last = 1, uint64(s.Seeds)
-	}
 	var out []float64
-	for seed := first; seed <= last; seed++ {
+	for _, seed := range seeds(s.Seed, s.Seeds) {
 		v, err := score(ctx, seed)
 		if err != nil {
 			return nil, err

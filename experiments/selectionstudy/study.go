@@ -93,11 +93,11 @@ func (p *Study) draw(open func() (*lab.Table, error), split int) (*lab.Table, er
 	var t *lab.Table
 	switch p.Make {
 	case "sparse":
-		t = sparse(p.Columns, p.Relevant, p.Effect)(rows, seed)
+		t = sparse(p.Columns, p.Relevant, p.Effect, rows, seed)
 	case "products":
-		t = products(12, 12)(rows, seed)
+		t = products(12, 12, rows, seed)
 	case "dense":
-		t = dense(p.Columns)(rows, seed)
+		t = dense(p.Columns, rows, seed)
 	default:
 		var err error
 		if t, err = open(); err != nil {
