@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strconv"
 
@@ -19,6 +18,7 @@ import (
 	"pawl/data/schema"
 	"pawl/evidence/advise"
 	"pawl/experiments"
+	"pawl/experiments/replay"
 	"pawl/search"
 	"pawl/search/space"
 )
@@ -104,25 +104,7 @@ func (p problem) info() dataset.Info {
 }
 
 // All are the replays of the folder.
-func All() []experiments.Experiment {
-	names, err := fs.Glob(files, "tables/*.yaml")
-	if err != nil {
-		panic(err) // a pattern that does not parse
-	}
-	var all []experiments.Experiment
-	for _, name := range names {
-		content, err := files.ReadFile(name)
-		if err != nil {
-			panic(err)
-		}
-		e, err := Decode(name, content)
-		if err != nil {
-			panic(err) // a broken build, which every test sees
-		}
-		all = append(all, e)
-	}
-	return all
-}
+func All() []experiments.Experiment { return replay.Load(files, Decode) }
 
 // Decode makes a replay of a file. The error says what the file lacks or contradicts.
 func Decode(name string, content []byte) (experiments.Experiment, error) {

@@ -11,7 +11,7 @@ import (
 
 	"pawl/data/dataset"
 	"pawl/data/encode"
-	"pawl/data/schema"
+	"pawl/data/images"
 	"pawl/evidence/advise"
 	"pawl/evidence/lab"
 	"pawl/experiments"
@@ -261,7 +261,10 @@ func (b *bench) chosen(ctx context.Context, epsilon string, published bool) (sco
 		if err != nil {
 			return nil, err
 		}
-		out, err := on.Search(ctx, lab.Search{Space: u.space, Strategy: strategy, AsPublished: published}, seed, u.searching(epsilon, b.run.Scale))
+		out, err := on.Search(ctx, lab.Search{Space: u.space, Strategy: strategy, AsPublished: published}, seed, func(in *workflow.TrainInput) {
+			u.usually(epsilon, b.run.Scale)(in)
+			in.LearningRate = 0 // step and norm are the points' of the space
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -269,15 +272,6 @@ func (b *bench) chosen(ctx context.Context, epsilon string, published bool) (sco
 		return v[:min(1, len(v))], err
 	})
 	return scores, err
-}
-
-// searching leaves step and norm to the points of the space.
-func (u *usual) searching(epsilon string, scale experiments.Scale) func(*workflow.TrainInput) {
-	usually := u.usually(epsilon, scale)
-	return func(in *workflow.TrainInput) {
-		usually(in)
-		in.LearningRate = 0
-	}
 }
 
 // vectors are the rows of a run as a search among networks takes them.
@@ -293,42 +287,26 @@ func (b *bench) vectors(seed uint64) (*lab.Images, error) {
 	if err != nil {
 		return nil, err
 	}
-	column := t.Schema.Column(t.Target)
-	target := t.Schema.Columns[column]
-	train, err := vectors(enc, target, column, t.Rows)
-	if err != nil {
-		return nil, err
-	}
-	test, err := vectors(enc, target, column, t.Test)
-	if err != nil {
-		return nil, err
-	}
 	s := &lab.Images{Name: t.Name, Target: t.Target}
-	s.Train = lab.Vectors(train.rows, train.labels, target.Levels())
-	s.Test = lab.Vectors(test.rows, test.labels, target.Levels())
-	return s, nil
+	if s.Train, err = vectors(enc, t, t.Rows); err == nil {
+		s.Test, err = vectors(enc, t, t.Test)
+	}
+	return s, err
 }
 
-type vectorRows struct {
-	rows   [][]float64
-	labels []int32
-}
-
-func vectors(enc *encode.Encoding, target schema.Column, column int, rows [][]float64) (v vectorRows, err error) {
+func vectors(enc *encode.Encoding, t *lab.Table, rows [][]float64) (*images.Set, error) {
+	column := t.Schema.Column(t.Target)
+	set := &images.Set{Shape: [3]int{1, 1, enc.Inputs()}, Classes: t.Schema.Columns[column].Levels()}
 	input, scratch := make([]float32, enc.Inputs()), make([]float64, enc.Dim)
 	for _, cells := range rows {
 		y := cells[column]
-		if !(y >= 0 && y < float64(len(target.Levels()))) {
-			return v, fmt.Errorf("a row has no class in %s", target.Name)
+		if !(y >= 0 && y < float64(len(set.Classes))) {
+			return nil, fmt.Errorf("a row has no class in %s", t.Target)
 		}
 		enc.Input(input, cells, scratch)
-		wide := make([]float64, len(input))
-		for j, x := range input {
-			wide[j] = float64(x)
-		}
-		v.rows, v.labels = append(v.rows, wide), append(v.labels, int32(y))
+		set.Floats, set.Labels = append(set.Floats, input...), append(set.Labels, int32(y))
 	}
-	return v, nil
+	return set, nil
 }
 
 // Table opens a table of the comparison on tables by its name, with its schema and target.

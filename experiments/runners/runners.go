@@ -70,14 +70,4 @@ func once[T any](name string, open func() (T, error)) (T, error) {
 }
 
 // All are the replays of the folder, which are read once.
-var All = sync.OnceValue(func() []experiments.Experiment {
-	tables, err := fs.Sub(files, "tables")
-	if err != nil {
-		panic(err)
-	}
-	all, err := set().Load(tables)
-	if err != nil {
-		panic(err) // a broken build, which every test sees
-	}
-	return all
-})
+var All = sync.OnceValue(func() []experiments.Experiment { return replay.Load(files, set().Decode) })
