@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"pawl/search/evolve"
 	"pawl/search/feature"
@@ -59,27 +60,15 @@ func Sets(values []float64) ([][]int, error) {
 
 // Each calls f for 0 to n−1 on all processors and returns the first error.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan int, n)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range n {
-		next <- i
-	}
-	close(next)
-	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := range next {
-				if ctx.Err() != nil {
-					return
-				}
-				if err := f(ctx, i); err != nil {
-					cancel(err)
-					return
-				}
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
+			return f(ctx, i)
 		})
 	}
-	wg.Wait()
-	return context.Cause(ctx)
+	return g.Wait()
 }

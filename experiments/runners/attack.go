@@ -1,6 +1,7 @@
 package runners
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -202,12 +203,7 @@ func rotate(models []answered, shadows []int, most int) ([][]success, error) {
 		}
 		out[i][target], errs[part] = attacked(models[target], by, most)
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return out, cmp.Or(errs...)
 }
 
 // attacked attacks one target. An attack model learns from at most so many records of each

@@ -47,17 +47,11 @@ func (c columnTable) read(r *experiments.Run, l *last) (*aware.Table, error) {
 	if name := c.Encoding + " " + r.DataDir; l.read == nil || l.table != name {
 		e, class := published.Encoding{}, "recurrence-events"
 		if c.Data == "adult" {
-			class = published.AdultClass
-			switch c.Encoding {
-			case "one-hot":
-				e = published.AdultOneHot()
-			case "numeric":
-				e = published.AdultNumeric()
-			case "codes":
-				e = published.AdultCodes()
-			default:
+			encoding, ok := map[string]func() published.Encoding{"one-hot": published.AdultOneHot, "numeric": published.AdultNumeric, "codes": published.AdultCodes}[c.Encoding]
+			if !ok {
 				return nil, fmt.Errorf("encoding %q: want one-hot, numeric or codes", c.Encoding)
 			}
+			class, e = published.AdultClass, encoding()
 		}
 		t, err := published.Open(c.Data, r.DataDir, class, e)
 		if err != nil {
@@ -99,6 +93,17 @@ func (c columnTable) split(r *experiments.Run, i int) (*cut, error) {
 	return one, nil
 }
 
+// each does so for the splits from 0, side by side.
+func (c columnTable) each(ctx context.Context, r *experiments.Run, splits int, one func(ctx context.Context, i int, s *cut) error) error {
+	return published.Each(ctx, splits, func(ctx context.Context, i int) error {
+		s, err := c.split(r, i)
+		if err != nil {
+			return err
+		}
+		return one(ctx, i, s)
+	})
+}
+
 // greedy are the first columns of the greedy search by merit on raw entropies of the training rows, which nobody pays
 // for (docs/READING.md, H17); 0 for all columns.
 func (c *cut) greedy(size int) ([]int, error) {
@@ -138,11 +143,7 @@ type noisyFits struct {
 
 func fitColumns(ctx context.Context, r *experiments.Run, f *noisyFits) ([]float64, error) {
 	values := make([]float64, len(f.Sizes)*f.Splits)
-	return values, published.Each(ctx, f.Splits, func(ctx context.Context, i int) error {
-		s, err := f.split(r, i)
-		if err != nil {
-			return err
-		}
+	return values, f.each(ctx, r, f.Splits, func(ctx context.Context, i int, s *cut) error {
 		for k, size := range slices.Backward(f.Sizes) { // the longest order first
 			columns, err := s.greedy(size)
 			if err != nil {
@@ -178,11 +179,7 @@ func descend(ctx context.Context, r *experiments.Run, f *descents) ([]float64, e
 		return nil, err
 	}
 	v := make([]float64, f.Splits)
-	return v, published.Each(ctx, f.Splits, func(ctx context.Context, i int) error {
-		s, err := f.split(r, i)
-		if err != nil {
-			return err
-		}
+	return v, f.each(ctx, r, f.Splits, func(ctx context.Context, i int, s *cut) (err error) {
 		d := d
 		d.LearningRate = f.Rate
 		if d.Columns, err = s.greedy(f.Size); err != nil {
@@ -276,11 +273,7 @@ type chosenFits struct {
 
 func fitChosen(ctx context.Context, r *experiments.Run, f *chosenFits) ([]float64, error) {
 	v := make([]float64, f.Splits)
-	return v, published.Each(ctx, f.Splits, func(ctx context.Context, i int) error {
-		s, err := f.split(r, i)
-		if err != nil {
-			return err
-		}
+	return v, f.each(ctx, r, f.Splits, func(ctx context.Context, i int, s *cut) error {
 		sum := 0.0
 		for d := range f.Draws {
 			var columns []int
@@ -326,14 +319,10 @@ func majorityRates(r *experiments.Run) func(data, encoding string, rows, test, s
 
 func bySplit(r *experiments.Run, c columnTable, splits int, of func(*cut) float64) ([]float64, error) {
 	out := make([]float64, splits)
-	for i := range out {
-		s, err := c.split(r, i)
-		if err != nil {
-			return nil, err
-		}
+	return out, c.each(context.Background(), r, splits, func(_ context.Context, i int, s *cut) error {
 		out[i] = of(s)
-	}
-	return out, nil
+		return nil
+	})
 }
 
 // composition is the ε that the papers state for noisy tables of so many columns.
