@@ -34,6 +34,8 @@ var counts = map[string][2]int{
 	"logistic": {7850, 7850}, "features-linear": {7850, 7850}, "fcn-64": {784*64 + 64 + 650, 784*64 + 64 + 650},
 	// The released mean counts as a parameter that is not trained.
 	"scatter-linear": {3969 + 39700, 39700}, "scatter-mirror": {3969 + 39700, 39700},
+	"scatter-pooled": {729 + 7300, 7300}, "scatter-mirror-pooled": {729 + 7300, 7300},
+	"scatter-uncentred": {39700, 39700}, "scatter-mirror-uncentred": {39700, 39700},
 	"fcn-300-64-10": {19914, 19914}, "fcn-784-1024-512-64-10": {1362122, 1362122}, "cifar-cnn-32-64-128-256": {421546, 421546},
 }
 

@@ -163,7 +163,13 @@ func ForImages(q Question, r ImageRecipe) *Answer {
 	a := &Answer{Facts: q, Reconstruction: Reconstruction, OneRelease: q.release()}
 	a.apply(r.Rules)
 	a.closing()
-	features := map[string]string{scatterLinear: "scattering features, which depend on no data", scatterMirror: "scattering features of an image and its mirror image, which depend on no data", "features-linear": "the features as they are", "logistic": "the numbers as they are"}[r.Model]
+	const noData = ", which depend on no data"
+	features := map[string]string{
+		scatterLinear: "scattering features" + noData, scatterMirror: "scattering features of an image and its mirror image" + noData,
+		scatterPooled: "pooled scattering features" + noData, scatterMirrorPooled: "pooled scattering features of an image and its mirror image" + noData,
+		scatterUncentred: "scattering features" + noData, scatterMirrorUncentred: "scattering features of an image and its mirror image" + noData,
+		"features-linear": "the features as they are", "logistic": "the numbers as they are",
+	}[r.Model]
 	if r.Model == "features-linear" && q.Kind == ImageKind {
 		features = "the pixels"
 	}
@@ -172,7 +178,7 @@ func ForImages(q Question, r ImageRecipe) *Answer {
 		Model: a.said(ruleScatter, rulePixels, ruleFeatures), Optimizer: "DP-SGD with momentum 0.9, " + a.said(ruleLots) + ", mean of the last quarter of the steps",
 		Tuning: "none: the learning rate follows from the noise (lr·C = κB/(σ√T·R))",
 	}
-	if r.Model != scatterLinear && r.Model != scatterMirror {
+	if !a.Has(ruleScatter) || a.Has(ruleUncentred) {
 		a.Advice.Encoding = "rows of one norm"
 	}
 	a.searching()

@@ -142,6 +142,8 @@ var elsewhere = []Derived{
 	{Name: "amount", What: "distance of a target's bounds from which its scale is bent", Rule: amountFrom, Remark: "eleven targets of tables, both scales at a fixed learner"},
 	{Name: "fine-bins", What: "r from which a thermometer has 63 thresholds", Rule: fineFrom, Remark: "Adult: 64 bins gain 0.1 points above it"},
 	{Name: "bag", What: "columns from which they are one bag", Rule: bagFrom, Remark: "Enron and location30, both forms at a fixed learner"},
+	{Name: "images-pooled", What: "scattering features for each unit of r, up to which they are not pooled", Rule: perPooled, Remark: "600 to 3,000 images of MNIST, Fashion-MNIST and CIFAR-10 (rule images-pooled)"},
+	{Name: "images-centred", What: "r from which the mean of scattering features is released", Rule: pooledFrom, Remark: "300 to 1,000 images of both (rule images-uncentred)"},
 	{Name: "images-guess", What: "r from which a linear model of images beats a guess", Rule: hopelessImages, Remark: "100 to 10,000 images of MNIST and Fashion-MNIST (rules images-pixels, images-guess); the menu trains on 60,000"},
 	{Name: "search", What: "r from which a private search may pay", Rule: searchFrom, Remark: "Adult and WDBC, the rule against a search at one total ε; the menu has no searches"},
 }

@@ -38,7 +38,11 @@ type ImageRecipe struct {
 }
 
 // Networks of the zoo that are linear on scattering features.
-const scatterLinear, scatterMirror = "scatter-linear", "scatter-mirror"
+const (
+	scatterLinear, scatterMirror             = "scatter-linear", "scatter-mirror"
+	scatterPooled, scatterMirrorPooled       = "scatter-pooled", "scatter-mirror-pooled"
+	scatterUncentred, scatterMirrorUncentred = "scatter-uncentred", "scatter-mirror-uncentred"
+)
 
 // flat says that the rows are features already.
 func (f ImageFacts) flat() bool { return f.Height == 1 && f.Width == 1 }
@@ -46,7 +50,7 @@ func (f ImageFacts) flat() bool { return f.Height == 1 && f.Width == 1 }
 // ChooseImages returns the recipe of a linear model: softmax regression on features that
 // depend on no data. It fails where features are asked for that the shape does not have.
 func ChooseImages(f ImageFacts) (ImageRecipe, error) {
-	_, unscattered := scatter.Size(f.Height, f.Width, f.Channels)
+	size, unscattered := scatter.Size(f.Height, f.Width, f.Channels)
 	var r ImageRecipe
 	switch {
 	case f.Features == "scatter" && f.flat():
@@ -67,12 +71,7 @@ func ChooseImages(f ImageFacts) (ImageRecipe, error) {
 		r.Model = "features-linear"
 		r.Rules = append(r.Rules, by(rulePixels, "", pixelReason(f, unscattered)))
 	default:
-		r.Model = scatterLinear
-		r.Rules = append(r.Rules, by(ruleScatter, "", "data-free features cost nothing, and a convex model with few steps needs little noise"))
-		if f.Mirrored {
-			r.Model = scatterMirror
-			r.Rules = append(r.Rules, by(ruleMirror, "", "the mirror image of an image has its class, by declaration or by the kind of images"))
-		}
+		r.scattered(f, size)
 	}
 	if r.Useful = !f.below(hopelessImages); !r.Useful {
 		r.Rules = append(r.Rules, by(ruleGuess, "", fmt.Sprintf("r = %.3g is below %d", f.Ratio, hopelessImages)))
@@ -87,12 +86,43 @@ func ChooseImages(f ImageFacts) (ImageRecipe, error) {
 // below says that r is known and below a threshold.
 func (f ImageFacts) below(threshold float64) bool { return f.Ratio > 0 && f.Ratio < threshold }
 
+// scattered chooses among the networks on scattering features, of which there are size.
+func (r *ImageRecipe) scattered(f ImageFacts, size int) {
+	models := []string{scatterUncentred, scatterPooled, scatterLinear}
+	if f.Mirrored {
+		models = []string{scatterMirrorUncentred, scatterMirrorPooled, scatterMirror}
+	}
+	// Pooling leaves 2×2 to 4×4 positions of these sizes.
+	pools := min(f.Height, f.Width) >= poolSides && max(f.Height, f.Width) <= 2*poolSides
+	centred, advice := float64(centredFrom), ""
+	if pools {
+		centred = pooledFrom
+	}
+	var form []Rule
+	whole := float64(size) / perPooled
+	switch {
+	case f.below(centred):
+		r.Model, advice = models[0], whitenedScatter
+		form = []Rule{by(ruleUncentred, "", fmt.Sprintf("r = %.3g is below %g: the noise of the mean would be as large as the features", f.Ratio, centred))}
+	case pools && f.below(whole):
+		r.Model = models[1]
+		form = []Rule{by(rulePooled, "", fmt.Sprintf("r = %.3g is below %.0f, a %s of %d features: noise grows with their number", f.Ratio, whole, perPooledWords, size))}
+	default:
+		r.Model = models[2]
+	}
+	r.Rules = append(r.Rules, by(ruleScatter, advice, "data-free features cost nothing, and a convex model with few steps needs little noise"))
+	if f.Mirrored {
+		r.Rules = append(r.Rules, by(ruleMirror, "", "the mirror image of an image has its class, by declaration or by the kind of images"))
+	}
+	r.Rules = append(r.Rules, form...)
+}
+
 func pixelReason(f ImageFacts, unscattered error) string {
 	switch {
 	case f.Features == "all":
 		return "asked for"
 	case unscattered == nil:
-		return fmt.Sprintf("r = %.3g is below %d: the noise of thousands of scattering features and of their mean would cost more than they bring", f.Ratio, scatterFrom)
+		return fmt.Sprintf("r = %.3g is below %d: the noise of thousands of scattering features would cost more than they gain", f.Ratio, scatterFrom)
 	}
 	return "scattering does not take this shape: " + unscattered.Error()
 }

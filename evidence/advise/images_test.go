@@ -43,12 +43,28 @@ func TestImagesByRatio(t *testing.T) {
 		model    string
 		useful   bool
 	}{
-		{0, "", "scatter-linear", true}, {1000, "", "scatter-linear", true}, {scatterFrom, "", "scatter-linear", true},
-		{100, "", "features-linear", true}, {100, "scatter", "scatter-linear", true}, {5, "", "features-linear", false},
+		{0, "", "scatter-linear", true}, {1000, "", "scatter-linear", true}, {794, "", "scatter-linear", true},
+		{793, "", "scatter-pooled", true}, {pooledFrom, "", "scatter-pooled", true},
+		{pooledFrom - 1, "", "scatter-uncentred", true}, {100, "scatter", "scatter-uncentred", true}, {1000, "scatter", "scatter-linear", true}, {100, "all", "features-linear", true},
+		{scatterFrom, "", "scatter-uncentred", true}, {scatterFrom - 1, "", "features-linear", true}, {5, "", "features-linear", false},
 	} {
 		r, err := ChooseImages(ImageFacts{Height: 28, Width: 28, Channels: 1, Rows: 3000, Epsilon: 1, Ratio: c.ratio, Features: c.features})
 		if err != nil || r.Model != c.model || r.Useful != c.useful {
 			t.Errorf("r %g: %+v, %v; want %s, useful %v", c.ratio, r, err, c.model, c.useful)
+		}
+		for rule, model := range map[string]string{rulePooled: "scatter-pooled", ruleUncentred: "scatter-uncentred"} {
+			said := slices.ContainsFunc(r.Rules, func(r Rule) bool { return r.Name == rule })
+			if want := c.model == model; said != want {
+				t.Errorf("r %g: rule %s %v, want %v", c.ratio, rule, said, want)
+			}
+		}
+	}
+	// Few or many positions would be left of other sizes.
+	for _, side := range []int{16, 44} {
+		for ratio, want := range map[float64]string{centredFrom - 1: "scatter-uncentred", centredFrom: "scatter-linear"} {
+			if r, err := ChooseImages(ImageFacts{Height: side, Width: side, Channels: 1, Rows: 3000, Epsilon: 1, Ratio: ratio}); err != nil || r.Model != want {
+				t.Errorf("%d pixels, r %g: %s, %v; want %s", side, ratio, r.Model, err, want)
+			}
 		}
 	}
 }
@@ -81,8 +97,9 @@ func TestImageLots(t *testing.T) {
 // What is declared public, and what is known of mirror images, decides model and reasons.
 func TestImagesByDeclaration(t *testing.T) {
 	photographs := ImageFacts{Height: 32, Width: 32, Channels: 3, Rows: 10000, Epsilon: 3, Ratio: 8000}
-	mirrored, few, features, taught := photographs, photographs, ImageFacts{Height: 1, Width: 1, Channels: 256, Rows: 10000, Epsilon: 3, Extractor: "net.onnx"}, photographs
+	mirrored, few, pooled, features, taught := photographs, photographs, photographs, ImageFacts{Height: 1, Width: 1, Channels: 256, Rows: 10000, Epsilon: 3, Extractor: "net.onnx"}, photographs
 	mirrored.Mirrored, few.Mirrored, few.Ratio, taught.Taught = true, true, 100, true
+	pooled.Mirrored, pooled.Ratio = true, 2500
 	for _, c := range []struct {
 		name, model, rule string
 		facts             ImageFacts
@@ -90,7 +107,8 @@ func TestImagesByDeclaration(t *testing.T) {
 	}{
 		{"nothing declared", "scatter-linear", ruleMirror, photographs, false},
 		{"mirror images", "scatter-mirror", ruleMirror, mirrored, true},
-		{"mirror images, few rows", "features-linear", ruleMirror, few, false},
+		{"mirror images, few rows", "scatter-mirror-uncentred", ruleMirror, few, true},
+		{"mirror images, not many rows", "scatter-mirror-pooled", ruleMirror, pooled, true},
 		{"an extractor", "features-linear", rulePublic, features, true},
 		{"a teacher", "scatter-linear", ruleTaught, taught, true},
 		{"no teacher", "scatter-linear", ruleTaught, photographs, false},

@@ -61,7 +61,8 @@ func TestDecisionsAreGuidelines(t *testing.T) {
 			}
 		}
 		s := rapid.SampledFrom([][3]int{{28, 28, 1}, {30, 30, 1}, {1, 1, 64}, {32, 32, 3}}).Draw(t, "shape")
-		i := ImageFacts{Height: s[0], Width: s[1], Channels: s[2], Rows: 1000, Epsilon: rapid.Float64Range(0.01, 20).Draw(t, "epsilon")}
+		i := ImageFacts{Height: s[0], Width: s[1], Channels: s[2], Rows: 1000, Epsilon: rapid.Float64Range(0.01, 20).Draw(t, "epsilon"),
+			Ratio: rapid.SampledFrom([]float64{0, 10, 100, 300, 600, 5000}).Draw(t, "ratio"), Mirrored: rapid.Bool().Draw(t, "mirrored")}
 		r, err := ChooseImages(i)
 		if err != nil {
 			t.Fatal(err)

@@ -19,10 +19,11 @@ import (
 type Images struct {
 	Name, Target string
 	Train, Test  *images.Set
-	// Reuse keeps the scattering features of the training images for the next training
-	// of one seed: they depend on nothing else. Trainings then run one after another.
+	// Reuse keeps the scattering features of the training images for the next training of one network and seed: they
+	// depend on nothing else. Trainings then run one after another.
 	Reuse bool
 	kept  *intake.Rows
+	of    string
 	seed  uint64
 }
 
@@ -61,12 +62,12 @@ func (s *Images) Run(ctx context.Context, spec zoo.Spec, seed uint64, change fun
 		return nil, err
 	}
 	rows := s.kept
-	if reuse := s.Reuse && spec.Network.Layers[0].Kind == "scatter"; !reuse || rows == nil || s.seed != seed {
+	if reuse := s.Reuse && spec.Network.Layers[0].Kind == "scatter"; !reuse || rows == nil || s.seed != seed || s.of != spec.Name {
 		if rows, err = s.seal(plan, s.schema(), seed); err != nil {
 			return nil, err
 		}
 		if reuse {
-			s.kept, s.seed = rows, seed
+			s.kept, s.of, s.seed = rows, spec.Name, seed
 		}
 	}
 	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "replay"})
