@@ -122,7 +122,7 @@ type Additions struct {
 	// ClippingNorm bounds the gradient of a row of norm 1; Movement is the sum of all steps.
 	ClippingNorm, Movement float64
 	// Exact is the part of a heavy-tailed column's squared norm that its single cells have,
-	// beside the thresholds. Where it is not 0, such a column has the weight that it varies by.
+	// beside the thresholds. If it is above 0, such a column is weighted by its variance.
 	Exact float64
 	// Pairs are looked for; Free is the number of strongest attributes whose pairs need no
 	// screening.

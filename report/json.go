@@ -41,12 +41,17 @@ var (
 // Encode writes one indented JSON object and a newline. Lists and maps without elements are [] and {}, never null, which
 // is left to what is not known. Nothing is escaped for HTML: people read labels such as "<=50K" too.
 func Encode(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
 	if v != nil {
 		v = filled(reflect.ValueOf(v)).Interface()
 	}
+	return EncodeWhole(w, v)
+}
+
+// EncodeWhole is Encode for a value none of whose lists and maps is nil. It copies nothing, so it is for large ones.
+func EncodeWhole(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
 

@@ -244,8 +244,9 @@ type step struct {
 	norm    float64       // that gradients are clipped to in this step
 	tuner   *quantile     // nil where the norm stays
 	crew    *crew.Crew
-	// What the workers do one after the other, and what they do now: nil, or what is done once for all microbatches, which
-	// backprop rests on; then the sums; then what leaves is made of them.
+	// The phases of a step, in order: prepares does once what backprop needs for all microbatches (nil where it needs
+	// nothing), sums adds up the clipped gradients, and leaves turns them into the mean, with noise unless rows are public.
+	// now is the phase that runs.
 	prepares, sums, leaves, now func(worker int)
 	backprop                    func(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace))
 }

@@ -66,14 +66,11 @@ func checkInput(ctx context.Context, a *app, data string, f *fitFlags) error {
 	if terminal(a.err) {
 		desk.Far = a.note
 	}
-	room := make(chan error, 1)
-	go func() { room <- request.Writable(f.out.path, f.out.force) }() // a disk takes its time to answer
 	j, verdict, err := desk.Check(ctx, data, o, &fit)
-	unwritable := <-room
 	if err != nil && !usage.Mistake(err) && !errors.Is(err, ledger.ErrRefused) {
 		return err
 	}
-	if mended := usage.All(mistakes, unwritable, err); mended != nil {
+	if mended := usage.All(mistakes, request.Writable(f.out.path, f.out.force), err); mended != nil {
 		return refusedCheck(a, j, f, mended)
 	}
 	budget, err := checkBudget(ctx, l, j, verdict)

@@ -395,7 +395,7 @@ func (p *Predictions) WriteJSON(w io.Writer) error {
 			lines[i].Probabilities[p.Classes[k]] = q
 		}
 	}
-	return report.Encode(w, map[string]any{"target": p.model.Target, "not_private": p.model.NotPrivate, "predictions": lines})
+	return report.EncodeWhole(w, map[string]any{"target": p.model.Target, "not_private": p.model.NotPrivate, "predictions": lines})
 }
 
 // images adds what a network says about every image of FILE, in order.
