@@ -107,7 +107,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		SilenceErrors:     true,
 		Version:           build.Version(),
 		Args:              noCommand,
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return usage.All(emptyFlag(c), zeroFlags(c)) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return usage.All(emptyFlag(c), flagAsValue(c), zeroFlags(c)) },
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -122,7 +122,13 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 			// The arguments are not parsed yet: a word before the flag may be no command.
 			return mistake(flagWords(err.Error()), fmt.Sprintf("a flag stands behind a command: %s %s", c.CommandPath(), strings.Join(names, " | ")))
 		}
-		return mistake(flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath()))
+		hint := fmt.Sprintf("%s --help lists the flags", c.CommandPath())
+		if _, name, ok := strings.Cut(err.Error(), "flag needs an argument: --"); ok {
+			if f := c.Flag(name); f != nil {
+				hint = fmt.Sprintf("--%s %s: %s", name, metavar(f), f.Usage)
+			}
+		}
+		return mistake(flagWords(err.Error()), hint)
 	})
 	root.AddCommand(commands(a)...)
 	for _, c := range root.Commands() {
@@ -179,6 +185,24 @@ func emptyFlag(c *cobra.Command) (err error) {
 		}
 		if empty && err == nil {
 			err = mistakef("leave the flag out, or give it a value: "+c.CommandPath()+" --help lists the flags", "--%s is empty", f.Name)
+		}
+	})
+	return err
+}
+
+// flagAsValue refuses a flag that took the next flag as its value: of --html --json, --json would be a folder.
+func flagAsValue(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			name, long := strings.CutPrefix(v, "--")
+			name, _, _ = strings.Cut(name, "=")
+			if err == nil && long && c.Flag(name) != nil {
+				err = mistakef(fmt.Sprintf("give --%s its value first; a file of that name is ./%s", f.Name, v), "--%s has no value: --%s, which follows it, is a flag", f.Name, name)
+			}
 		}
 	})
 	return err
