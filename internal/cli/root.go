@@ -107,7 +107,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		SilenceErrors:     true,
 		Version:           build.Version(),
 		Args:              noCommand,
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return usage.All(emptyFlag(c), flagAsValue(c), zeroFlags(c)) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return flagValues(c) },
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -123,10 +123,8 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 			return mistake(flagWords(err.Error()), fmt.Sprintf("a flag stands behind a command: %s %s", c.CommandPath(), strings.Join(names, " | ")))
 		}
 		hint := fmt.Sprintf("%s --help lists the flags", c.CommandPath())
-		if _, name, ok := strings.Cut(err.Error(), "flag needs an argument: --"); ok {
-			if f := c.Flag(name); f != nil {
-				hint = fmt.Sprintf("--%s %s: %s", name, metavar(f), f.Usage)
-			}
+		if f := c.Flag(strings.TrimPrefix(err.Error(), "flag needs an argument: --")); f != nil {
+			hint = fmt.Sprintf("--%s %s: %s", f.Name, metavar(f), f.Usage)
 		}
 		return mistake(flagWords(err.Error()), hint)
 	})
@@ -175,53 +173,29 @@ func commandNames(c *cobra.Command) (names []string) {
 	return names
 }
 
-// emptyFlag refuses a flag that is given an empty text, such as that of a shell variable
-// which is not set: it must not count as left out.
-func emptyFlag(c *cobra.Command) (err error) {
-	c.Flags().Visit(func(f *pflag.Flag) {
-		empty := f.Value.String() == ""
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			empty = len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
-		}
-		if empty && err == nil {
-			err = mistakef("leave the flag out, or give it a value: "+c.CommandPath()+" --help lists the flags", "--%s is empty", f.Name)
-		}
-	})
-	return err
-}
-
-// flagAsValue refuses a flag that took the next flag as its value: of --html --json, --json would be a folder.
-func flagAsValue(c *cobra.Command) (err error) {
-	c.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
-			name, long := strings.CutPrefix(v, "--")
-			name, _, _ = strings.Cut(name, "=")
-			if err == nil && long && c.Flag(name) != nil {
-				err = mistakef(fmt.Sprintf("give --%s its value first; a file of that name is ./%s", f.Name, v), "--%s has no value: --%s, which follows it, is a flag", f.Name, name)
-			}
-		}
-	})
-	return err
-}
-
 // zeroMeans are the numbers without a default of their own that may be 0.
 var zeroMeans = []string{"attributes", "ema", "eta", "numeric", "skip", "warmup", "workers"}
 
-// zeroFlags refuses a 0 that is given for a number that follows from other facts: it must not
-// count as left out.
-func zeroFlags(c *cobra.Command) error {
+// flagValues refuses values that were not meant: an empty text, such as that of a shell variable which is not set, and a 0
+// for a number that follows from other facts, which must not count as left out; and the next flag, which --html --json
+// would take for the name of a folder.
+func flagValues(c *cobra.Command) error {
 	var faults []error
 	c.Flags().Visit(func(f *pflag.Flag) {
-		kind := f.Value.Type()
-		if n, err := strconv.ParseFloat(f.Value.String(), 64); err != nil || n != 0 || f.DefValue != "0" || slices.Contains(zeroMeans, f.Name) ||
-			kind != "int" && kind != "int64" && kind != "float64" {
-			return
+		values, kind := []string{f.Value.String()}, f.Value.Type()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
 		}
-		faults = append(faults, mistakef("leave it out for its default, or give a number above 0", "--%s must not be 0", f.Name))
+		next := slices.IndexFunc(values, func(v string) bool { return strings.HasPrefix(v, "--") && c.Flag(strings.Split(v[2:], "=")[0]) != nil })
+		n, err := strconv.ParseFloat(f.Value.String(), 64)
+		switch {
+		case len(values) == 0 || slices.Contains(values, ""):
+			faults = append(faults, mistakef("leave the flag out, or give it a value: "+c.CommandPath()+" --help lists the flags", "--%s is empty", f.Name))
+		case next >= 0:
+			faults = append(faults, mistakef(fmt.Sprintf("give --%s its value first; a file of that name is ./%s", f.Name, values[next]), "--%s has no value: %s behind it is a flag", f.Name, values[next]))
+		case err == nil && n == 0 && f.DefValue == "0" && !slices.Contains(zeroMeans, f.Name) && (kind == "int" || kind == "int64" || kind == "float64"):
+			faults = append(faults, mistakef("leave it out for its default, or give a number above 0", "--%s must not be 0", f.Name))
+		}
 	})
 	return usage.All(faults...)
 }
