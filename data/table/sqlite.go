@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"net/url"
-	"path/filepath"
 	"strings"
 
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
 	"pawl/data/columnar"
+	"pawl/internal/whole"
 	"pawl/reader"
 )
 
@@ -20,12 +20,11 @@ func (d *database) sqlite(ctx context.Context, columnsOnly bool) (*reader.Rows, 
 	if err := CheckFile(d.address); err != nil {
 		return nil, err
 	}
-	abs, err := filepath.Abs(d.address)
+	uri, err := whole.URI(d.address, url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)", "busy_timeout(10000)", "trusted_schema(0)"}})
 	if err != nil {
 		return nil, err
 	}
-	uri := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)", "busy_timeout(10000)", "trusted_schema(0)"}}.Encode()}
-	db, err := sql.Open("sqlite", uri.String())
+	db, err := sql.Open("sqlite", uri)
 	if err != nil {
 		return nil, d.failedFile(err, false)
 	}

@@ -22,6 +22,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"pawl/core/ledger"
+	"pawl/internal/whole"
 )
 
 // schemaVersion is the version of the tables below. A file of a newer version is
@@ -175,17 +176,15 @@ func connect(path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ledger.ErrStore, path, cause(err))
 	}
-	// The path goes in as a URI, so that '?' and '#' in it stay part of it.
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ledger.ErrStore, err)
-	}
 	// What is made is made by prepare: a file that was deleted since does not come back.
 	pragmas := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", BusyTimeout.Milliseconds()),
 		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)", "trusted_schema(OFF)"}}
-	uri := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: pragmas.Encode()}
-	db, err := sql.Open("sqlite", uri.String())
+	uri, err := whole.URI(path, pragmas)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ledger.ErrStore, err)
+	}
+	db, err := sql.Open("sqlite", uri)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ledger.ErrStore, path, err)
 	}
