@@ -122,7 +122,7 @@ func unwritten(err error) error {
 		why = err
 	}
 	return usage.New(fmt.Sprintf("a temporary file for rows that do not fit into memory cannot be written in %s: %v", os.TempDir(), why),
-		"set TMPDIR to a folder on a disk with more space; GOMEMLIMIT limits the memory")
+		"set TMPDIR (on Windows TMP) to a folder on a disk with more space; GOMEMLIMIT limits the memory")
 }
 
 // Text is bytes as they were read from a stream, once and whole.
