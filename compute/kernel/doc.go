@@ -26,3 +26,4 @@ package kernel
 //go:generate go -C ../../tools/gen run . -part vector -out ../../compute/kernel/vector_amd64.s -stubs ../../compute/kernel/vector_amd64.go -pkg kernel
 //go:generate go -C ../../tools/gen run . -part layer -out ../../compute/kernel/layer_amd64.s -stubs ../../compute/kernel/layer_amd64.go -pkg kernel
 //go:generate go -C ../../tools/gen run . -part cipher -out ../../compute/kernel/cipher_amd64.s -stubs ../../compute/kernel/cipher_amd64.go -pkg kernel
+//go:generate go -C ../../tools/gen run . -part normals -out ../../compute/kernel/normals_amd64.s -stubs ../../compute/kernel/normals_amd64.go -pkg kernel

@@ -29,9 +29,12 @@ type machine struct {
 
 	exp, sigmoid, tanh func(dst, src []float32)
 	addScaled          func(dst, src []float32, scale float32)
-	// keyStream writes whole KiB of AES-256 counter blocks; nil asks the standard
+	// keyStream writes whole units of AES-256 counter blocks; nil asks the standard
 	// library.
 	keyStream func(dst []byte, schedule *[60]uint32, counter uint64)
+	// what Strips and SumOnGrid do, count times eight values; nil works in Go.
+	strips    func(dst *float64, words *byte, table *uint64, beyond *byte, count int)
+	sumOnGrid func(dst, a, b *float32, z *float64, scale, shift, near float64, divisor float32, count int) int
 }
 
 // tileFor picks the tile for n columns. It decides speed only: each element of

@@ -30,6 +30,7 @@ func machines() []*machine {
 		tanh:      vectors(8, tanhAVX2, tanhOne),
 		addScaled: scaled(8, addScaledAVX2),
 		keyStream: stream,
+		strips:    stripsAVX2, sumOnGrid: sumOnGridAVX2,
 	})}, list...)
 	if !x86.HasAVX512F || !x86.HasAVX512BW || !x86.HasAVX512DQ || !x86.HasAVX512VL {
 		return list
@@ -53,6 +54,7 @@ func machines() []*machine {
 		tanh:      vectors(16, tanhAVX512, tanhOne),
 		addScaled: scaled(16, addScaledAVX512),
 		keyStream: stream,
+		strips:    stripsAVX512, sumOnGrid: sumOnGridAVX512,
 	})}, list...)
 }
 

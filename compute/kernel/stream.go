@@ -16,7 +16,7 @@ type KeyStream struct {
 }
 
 // KeyStreamUnit is what a KeyStream is read in multiples of, in bytes.
-const KeyStreamUnit = 1024
+const KeyStreamUnit = 256
 
 // NewKeyStream returns the stream of a key, which must be secret, uniform and used for
 // nothing else.

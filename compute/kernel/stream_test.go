@@ -28,9 +28,9 @@ func TestKeyStreamIsAESCounterMode(t *testing.T) {
 			t.Error("wrong stream")
 		}
 		part := make([]byte, KeyStreamUnit)
-		s.keyStream(x, part, 3*64)
+		s.keyStream(x, part, 3*KeyStreamUnit/aes.BlockSize)
 		if !bytes.Equal(part, want[3*KeyStreamUnit:4*KeyStreamUnit]) {
-			t.Error("wrong stream from block 192")
+			t.Error("wrong stream from the fourth unit on")
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/compute/kernel"
 	"pawl/core/entropy"
 )
 
@@ -22,12 +23,11 @@ const (
 
 // ziggurat holds, for layer i: edge, the x where the layer ends (edge[0] is the
 // width that gives the base strip, tail included, the common area); height, the
-// density at edge; unit, edge in steps of 2^-53; inside, the number of steps that
+// density at edge; Unit of its strip, edge in steps of 2^-53; Inside, the number of steps that
 // certainly lie under the curve.
 type ziggurat struct {
 	edge, height [layers + 1]float64
-	unit         [layers]float64
-	inside       [layers]uint64
+	strips       [layers]kernel.Strip
 }
 
 // normal is a table of constants, computed once because listing it would be
@@ -47,9 +47,8 @@ func newZiggurat() *ziggurat {
 	for i := range z.edge {
 		z.height[i] = density(z.edge[i])
 	}
-	for i := range z.unit {
-		z.unit[i] = z.edge[i] * 0x1p-53
-		z.inside[i] = uint64(z.edge[i+1] / z.edge[i] * 0x1p53)
+	for i := range z.strips {
+		z.strips[i] = kernel.Strip{Inside: uint64(z.edge[i+1] / z.edge[i] * 0x1p53), Unit: z.edge[i] * 0x1p-53}
 	}
 	return &z
 }
@@ -64,8 +63,8 @@ func draw(u uint64, more entropy.Words) float64 {
 	for {
 		layer := u & (layers - 1)
 		step := u >> 11
-		x := float64(int64(step)) * normal.unit[layer] // the conversion from uint64 would branch
-		ok := step < normal.inside[layer]
+		x := float64(int64(step)) * normal.strips[layer].Unit // the conversion from uint64 would branch
+		ok := step < normal.strips[layer].Inside
 		if !ok {
 			x, ok = edgeOfLayer(more, layer, x)
 		}
@@ -82,11 +81,11 @@ func draw(u uint64, more entropy.Words) float64 {
 func addPlain(dst []float64, words []byte, stdDev float64) int {
 	for i := range dst {
 		u := binary.LittleEndian.Uint64(words[8*i : 8*i+8])
-		layer, step := u&(layers-1), u>>11
-		if step >= normal.inside[layer] {
+		strip, step := &normal.strips[u&(layers-1)], u>>11
+		if step >= strip.Inside {
 			return i
 		}
-		x := float64(int64(step)) * normal.unit[layer]
+		x := float64(int64(step)) * strip.Unit
 		dst[i] += stdDev * math.Float64frombits(math.Float64bits(x)^u>>8<<63)
 	}
 	return len(dst)

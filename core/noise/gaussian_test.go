@@ -63,7 +63,7 @@ func TestZigguratTables(t *testing.T) {
 		if got := z.edge[i] * (z.height[i+1] - z.height[i]); math.Abs(got/area-1) > 1e-11 {
 			t.Errorf("layer %d: area %v, want %v", i, got, area)
 		}
-		if x := float64(z.inside[i]) * z.unit[i]; x > z.edge[i+1] {
+		if x := float64(z.strips[i].Inside) * z.strips[i].Unit; x > z.edge[i+1] {
 			t.Errorf("layer %d: the certain part ends at %v, beyond %v", i, x, z.edge[i+1])
 		}
 	}

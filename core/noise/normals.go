@@ -3,6 +3,7 @@ package noise
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"pawl/compute/kernel"
 	"pawl/core/entropy"
@@ -19,7 +20,9 @@ type Normals struct {
 	keys  *kernel.KeyStream
 	bytes [8 * Piece]byte
 	spare spareWords
-	z     [Piece]float64
+	// beyond marks the values of a piece that need more than their word.
+	beyond [Piece / 8]uint8
+	z      [Piece]float64
 }
 
 // Each piece has a range of blocks of the key stream: one word for each value, then the spare
@@ -51,13 +54,12 @@ func (n *Normals) Fill(dst []float64, piece uint64) {
 	bytes := n.bytes[:(8*len(dst)+unit-1)/unit*unit]
 	n.keys.Read(bytes, first)
 	n.spare.begin(first+spareFrom, first+pieceBlocks)
-	clear(dst)
-	for at := 0; ; at++ {
-		at += addPlain(dst[at:], bytes[8*at:], 1)
-		if at == len(dst) {
-			return
+	kernel.Strips(dst, bytes, &normal.strips, n.beyond[:])
+	for i, marks := range n.beyond[:(len(dst)+7)/8] {
+		for ; marks != 0; marks &= marks - 1 {
+			at := 8*i + bits.TrailingZeros8(marks)
+			dst[at] = draw(binary.LittleEndian.Uint64(bytes[8*at:]), &n.spare)
 		}
-		dst[at] = draw(binary.LittleEndian.Uint64(bytes[8*at:]), &n.spare)
 	}
 }
 
@@ -73,11 +75,14 @@ func (n *Normals) Perturb(dst, a, b []float32, piece uint64, stdDev float64, div
 // leave sets dst to what leaves of the sum a+b with the noise stdDev·z.
 func leave(dst, a, b []float32, z []float64, stdDev float64, divisor float32) {
 	grid := GridOf(stdDev)
-	a, b, dst = a[:len(z)], b[:len(z)], dst[:len(z)]
-	for i, v := range z {
+	for {
+		i := kernel.SumOnGrid(dst, a, b, z, stdDev, grid.shift, grid.near, divisor)
+		if i == len(z) {
+			return
+		}
 		// The product is rounded by itself: a fused one would have other bits.
-		sum := float64(a[i]+b[i]) + float64(stdDev*v)
-		dst[i] = float32(grid.Round(sum)) / divisor
+		dst[i] = float32(grid.far(float64(a[i]+b[i])+float64(stdDev*z[i]))) / divisor
+		dst, a, b, z = dst[i+1:], a[i+1:], b[i+1:], z[i+1:]
 	}
 }
 

@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -87,6 +88,48 @@ func TestPiecesAreAtHand(t *testing.T) {
 	mustPanic(t, "the words of another piece", func() { normals.spare.Uint64() })
 }
 
+// A piece and its release, many values at a time, are those of the plain loop: each value drawn from its word, added in
+// float64 and rounded as a whole, also where a sum is not finite or too far out for the quick rounding.
+func TestPiecesAreThePlainLoop(t *testing.T) {
+	normals := NewNormals(entropy.Seeded(86))
+	plain := NewNormals(entropy.Seeded(86))
+	edges := 0
+	for piece := range uint64(40) {
+		n := Piece - int(piece)
+		words := make([]byte, 8*Piece)
+		plain.keys.Read(words, piece*pieceBlocks)
+		plain.spare.begin(piece*pieceBlocks+spareFrom, (piece+1)*pieceBlocks)
+		z, want := make([]float64, n), make([]float64, n)
+		for i := range want {
+			u := binary.LittleEndian.Uint64(words[8*i:])
+			want[i] = draw(u, &plain.spare)
+			if u>>11 >= normal.strips[u&(layers-1)].Inside {
+				edges++
+			}
+		}
+		if normals.Fill(z, piece); !slices.Equal(z, want) {
+			t.Fatalf("piece %d is not what its words give", piece)
+		}
+		a, b := make([]float32, n), make([]float32, n)
+		for i := range a {
+			a[i], b[i] = float32(i%7)*1e-3, -float32(i%5)*1e3
+		}
+		inf := float32(math.Inf(1))
+		a[3], a[4], a[500], b[4], b[700], b[n-1] = inf, inf, 1e30, -inf, -1e-30, -1e20
+		const std = 0.37
+		dst, grid := make([]float32, n), GridOf(std)
+		normals.Perturb(dst, a, b, piece, std, 3)
+		for i, v := range dst {
+			if w := float32(grid.Round(float64(a[i]+b[i])+float64(std*want[i]))) / 3; math.Float32bits(v) != math.Float32bits(w) {
+				t.Fatalf("piece %d, value %d: %g, not %g", piece, i, v, w)
+			}
+		}
+	}
+	if edges < 200 {
+		t.Errorf("%d values at the edge of a layer: too few to tell", edges)
+	}
+}
+
 func TestFillAllocatesNothing(t *testing.T) {
 	normals, z, piece := NewNormals(entropy.Seeded(84)), make([]float64, Piece), uint64(0)
 	if n := testing.AllocsPerRun(100, func() { normals.Fill(z, piece); piece++ }); n != 0 {
@@ -154,16 +197,16 @@ func TestCellsHaveTheirChance(t *testing.T) {
 		words := 0.0
 		unit := math.Ldexp(1, 53-bits)
 		for i := range layers {
-			steps := func(x float64) float64 { return math.Ceil(x/z.unit[i]/unit) * unit }
-			sure, end := float64(z.inside[i]), 0x1p53
+			steps := func(x float64) float64 { return math.Ceil(x/z.strips[i].Unit/unit) * unit }
+			sure, end := float64(z.strips[i].Inside), 0x1p53
 			if i == 0 {
 				end = sure // beyond is the tail
 			}
 			words += max(0, min(steps(b), sure)-min(steps(a), sure))
 			low, high := z.height[i], z.height[i+1]
-			from, to := max(steps(a), sure)*z.unit[i], min(steps(b), end)*z.unit[i]
+			from, to := max(steps(a), sure)*z.strips[i].Unit, min(steps(b), end)*z.strips[i].Unit
 			if to > from {
-				words += area(from, to, func(x float64) float64 { return max(0, density(x)-low) / (high - low) }) / z.unit[i]
+				words += area(from, to, func(x float64) float64 { return max(0, density(x)-low) / (high - low) }) / z.strips[i].Unit
 			}
 		}
 		return words / (layers * 0x1p53)
@@ -186,7 +229,7 @@ func TestCellsHaveTheirChance(t *testing.T) {
 		t.Errorf("uniforms of 40 bits pass: %g", r)
 	}
 	other := *normal
-	other.unit[1] *= 1 + 1e-7
+	other.strips[1].Unit *= 1 + 1e-7
 	if r := worst(&other, 53); r < 0x1p-34 {
 		t.Errorf("a layer that is wider passes: %g", r)
 	}

@@ -11,7 +11,7 @@ import (
 // The committed assembly is what the generator writes, but for the header, which
 // names the output files.
 func TestCommittedAssemblyIsGenerated(t *testing.T) {
-	for _, part := range []string{"gemm", "copy", "vector", "layer", "cipher", "peak"} {
+	for _, part := range []string{"gemm", "copy", "vector", "layer", "cipher", "normals", "peak"} {
 		t.Run(part, func(t *testing.T) {
 			dir := t.TempDir()
 			assembly, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")

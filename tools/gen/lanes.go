@@ -82,24 +82,37 @@ func (v lanes) choose(mask, yes, no, to Op) {
 	VBLENDMPS(yes, no, k, to)
 }
 
-// constants collects the 32-bit words a part uses, each repeated over the
+// constants collects the 32-bit and 64-bit words a part uses, each repeated over the
 // widest vector, so that either width reads it as a memory operand.
 type constants struct {
 	base  Mem
-	index map[uint32]int
+	index map[uint64]int // by 64 bits of the vector
 }
 
 func newConstants(name string) *constants {
-	return &constants{base: GLOBL(name, 8|16), index: map[uint32]int{}} // RODATA|NOPTR
+	return &constants{base: GLOBL(name, 8|16), index: map[uint64]int{}} // RODATA|NOPTR
 }
 
 func (c *constants) word(bits uint32) Mem {
+	key := uint64(bits)<<32 | uint64(bits)
+	i, ok := c.index[key]
+	if !ok {
+		i = len(c.index)
+		c.index[key] = i
+		for lane := range 16 {
+			DATA(64*i+4*lane, U32(bits))
+		}
+	}
+	return c.base.Offset(64 * i)
+}
+
+func (c *constants) quad(bits uint64) Mem {
 	i, ok := c.index[bits]
 	if !ok {
 		i = len(c.index)
 		c.index[bits] = i
-		for lane := range 16 {
-			DATA(64*i+4*lane, U32(bits))
+		for lane := range 8 {
+			DATA(64*i+8*lane, U64(bits))
 		}
 	}
 	return c.base.Offset(64 * i)

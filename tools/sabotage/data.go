@@ -123,7 +123,7 @@ var sabotages = []sabotage{
 	{"a permit for one row opens units of three", "core/internal/sealed/rows.go", "if r.maxRows > p.maxRows {", "if r.maxRows > 3*p.maxRows {", mechanism("charges"), nil},
 	{"rows outside of the scope are read", "core/internal/sealed/rows.go", "if scope.Contains(h) {", "if scope.Contains(h) || true {", mechanism("scopes"), nil},
 	{"selection: twice as many runs", "core/selection/selection.go", "runs := number(src.Split(\"runs\"))", "runs := 2 * number(src.Split(\"runs\"))", mechanism("selection-runs"), nil},
-	{"normal draws of half the width", "core/noise/gaussian.go", "z.unit[i] = z.edge[i] * 0x1p-53", "z.unit[i] = z.edge[i] * 0x1p-54", mechanism("input-mean-units"), nil},
+	{"normal draws of half the width", "core/noise/gaussian.go", "Unit: z.edge[i] * 0x1p-53", "Unit: z.edge[i] * 0x1p-54", mechanism("input-mean-units"), nil},
 	{"integer draws of half the scale", "core/noise/discretelaplace.go", "l := newLaplaceSampler(scale)", "l := newLaplaceSampler(scale / 2)", mechanism("count-units"), nil},
 	{"integer draws of half the deviation", "core/noise/discretegaussian.go", "g := newGaussianSampler(stdDev)", "g := newGaussianSampler(stdDev / 2)", mechanism("accuracy-units"), nil},
 	{"Gaussian priced at half of its μ", "core/accountant/gaussian.go", "half, shift := 0.5/sigma, epsilon*sigma", "half, shift := 0.25/sigma, 2*epsilon*sigma", mechanism("prices"), nil},
