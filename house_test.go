@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"evidence/crossover"},
 	{"evidence/crossover/basis", "experiments/dfs", "experiments/published"},
 	{"experiments/replay", "experiments/selectionstudy"},
-	{"experiments/runners", "experiments/mission", "evidence/menu"},
+	{"experiments/runners", "evidence/menu"},
 	{"experiments/registry", "experiments/book"},
 	{"serve"},
 	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},

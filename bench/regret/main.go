@@ -23,7 +23,7 @@ import (
 
 	"pawl/data/schema"
 	"pawl/evidence/lab"
-	"pawl/experiments/mission"
+	"pawl/experiments/runners"
 	"pawl/experiments/selectionstudy"
 	"pawl/search"
 	"pawl/search/space"
@@ -350,7 +350,7 @@ func wanted(c cell) bool {
 }
 
 func open(p problem, dir string) (*lab.Table, error) {
-	t, err := mission.Table(p.data, dir)
+	t, err := runners.Table(p.data, dir)
 	if err != nil {
 		return nil, err
 	}

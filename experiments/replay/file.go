@@ -38,6 +38,8 @@ type Set struct {
 	Kinds map[string]Kind
 	// Functions may be called in expressions, beside those of this package and of expr.
 	Functions func(r *experiments.Run) map[string]any
+	// Tables describes data sets beside the built-in ones.
+	Tables func(name string) (dataset.Info, bool)
 	// Runners are files by their name without folder and ending.
 	Runners fs.FS
 }
@@ -204,20 +206,24 @@ func (s *Set) Decode(path string, content []byte) (experiments.Experiment, error
 	if f.Unit == "" || len(f.Rows) == 0 {
 		return experiments.Experiment{}, fmt.Errorf("%s: want a unit and rows", path)
 	}
+	e := experiments.Experiment{Name: f.Name, Title: f.Title, Source: f.Source, SmokeData: f.SmokeData, Quick: f.QuickSeconds, Clocked: f.Clocked, Run: f.run}
 	for _, name := range f.Data {
-		if _, ok := dataset.Describe(name); !ok {
-			return experiments.Experiment{}, fmt.Errorf("%s: no built-in data set %q", path, name)
+		if _, ok := dataset.Describe(name); ok {
+			e.Data = append(e.Data, name)
+			continue
 		}
+		info, ok := s.Tables(name)
+		if !ok {
+			return e, fmt.Errorf("%s: no data set %q", path, name)
+		}
+		e.Files = append(e.Files, info)
 	}
 	for _, c := range f.Claims {
 		if _, ok := f.Forms[c.Use]; c.Use != "" && !ok {
 			return experiments.Experiment{}, fmt.Errorf("%s:%d: no form %q", path, c.Claim.line, c.Use)
 		}
 	}
-	if err := f.check(); err != nil {
-		return experiments.Experiment{}, err
-	}
-	return experiments.Experiment{Name: f.Name, Title: f.Title, Source: f.Source, Data: f.Data, SmokeData: f.SmokeData, Quick: f.QuickSeconds, Clocked: f.Clocked, Run: f.run}, nil
+	return e, f.check()
 }
 
 func (s *Set) decode(path string, content []byte) (*file, error) {

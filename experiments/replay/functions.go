@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -24,7 +25,7 @@ func (s *sheet) names() scope {
 		"v": func(key ...any) ([]float64, error) {
 			v, ok := s.series[joined(key)]
 			if !ok {
-				return nil, &noKey{key}
+				return nil, &fault{fmt.Errorf("no cell has the key %v", key)}
 			}
 			return v, nil
 		},
@@ -61,6 +62,8 @@ func (s *sheet) names() scope {
 			}
 			return Difference(x, y), nil
 		},
+		// refuse ends a table that lacks something, before anything is measured.
+		"refuse": func(why string) (any, error) { return nil, errors.New(why) },
 		// every takes the n-th values from the k-th on.
 		"sqrt": math.Sqrt, "ln": math.Log,
 		"every": func(v []float64, k, n int) (out []float64) {

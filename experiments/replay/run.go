@@ -19,19 +19,17 @@ type sheet struct {
 	run    *experiments.Run
 	series map[string][]float64
 	at     scope
-	sure   bool // that no key is missing, or of what guesses can tell of that
+	sure   bool // that it has no faults, or of what guesses can tell of them
 }
 
-// noKey is the fault of a table that asks for a series that no cell has.
-type noKey struct{ key []any }
+// fault is one of a table whatever its cells hold: a series that no cell has, or arguments that a procedure refuses.
+type fault struct{ error }
 
-func (e *noKey) Error() string { return fmt.Sprintf("no cell has the key %v", e.key) }
-
-// keys looks for series that nothing measures before anything is: it goes through the table with guesses. What else
-// goes wrong with guesses means nothing.
-func (s *sheet) keys(ctx context.Context) (err error) {
+// faults looks for those before anything is measured: it goes through the table with guesses. What else goes wrong with
+// guesses means nothing.
+func (s *sheet) faults(ctx context.Context) (err error) {
 	defer func() {
-		if missing := (*noKey)(nil); recover() != nil || !errors.As(err, &missing) {
+		if own := (*fault)(nil); recover() != nil || !errors.As(err, &own) {
 			err = nil
 		}
 	}()
@@ -72,6 +70,9 @@ func (s *sheet) table(ctx context.Context) (*experiments.Table, error) {
 	t := &experiments.Table{Unit: f.Unit, Guarantee: f.Guarantee}
 	if err := f.rows(t, f.Rows, at); err != nil {
 		return nil, err
+	}
+	if len(t.Rows) == 0 {
+		return nil, &fault{fmt.Errorf("%s: no rows", f.path)}
 	}
 	if err := f.claims(t, f.Claims, at); err != nil {
 		return nil, err
@@ -239,11 +240,11 @@ func (s *sheet) measure(ctx context.Context, c *cell, at scope) error {
 	}
 	if checked, ok := own.(interface{ Check() error }); ok {
 		if err := checked.Check(); err != nil {
-			return fmt.Errorf("%s: %w", c.Cell.place, err)
+			return &fault{fmt.Errorf("%s: %w", c.Cell.place, err)}
 		}
 	}
 	if !s.sure && !s.run.Keeps(name) {
-		if s.sure, err = true, s.keys(ctx); err != nil {
+		if s.sure, err = true, s.faults(ctx); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"pawl/search"
 )
 
-//go:embed tables/*.yaml shared/*.yaml
+//go:embed tables/*.yaml shared/*.yaml schemas/*.yaml wild.yaml
 var files embed.FS
 
 // set is what the files can name.
@@ -27,6 +27,7 @@ func set() *replay.Set {
 	}
 	return &replay.Set{
 		Runners: shared,
+		Tables:  describe,
 		Kinds: map[string]replay.Kind{
 			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit), "search": replay.Of(searchNets), "attack": replay.Of(attackNets),
 			"audit a training": replay.Of(auditTraining), "attack by LiRA": replay.Of(inferMembers),
@@ -36,7 +37,7 @@ func set() *replay.Set {
 			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend),
 			"choose and learn": replay.Of(chooseAndLearn), "best constant": replay.Of(bestConstant),
 			"study selection": replay.Of(studySelection), "select honestly": replay.Of(selectHonestly), "select rows": replay.Of(selectRows),
-			"choose columns": replay.Of(choose), "fit chosen columns": replay.Of(fitChosen),
+			"choose columns": replay.Of(choose), "fit chosen columns": replay.Of(fitChosen), "work": replay.Of(work),
 		},
 		Functions: func(r *experiments.Run) map[string]any {
 			return map[string]any{
@@ -44,7 +45,7 @@ func set() *replay.Set {
 				"majorities": majorities(r), "majority_rates": majorityRates(r),
 				"epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": composition, "counted": counted,
 				"slope": slope, "analytic_multiplier": analyticMultiplier, "mixture_multiplier": mixtureMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot, "signal": signal,
-				"counter_example": counterExample, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "unfit": unfit, "size_curve": sizeCurve, "totals": totals, "defaults": search.New,
+				"counter_example": counterExample, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "unfit": unfit, "size_curve": sizeCurve, "totals": totals, "defaults": search.New, "rows_of": rowsOf(r), "usual_net": usualNet, "space": choices,
 			}
 		},
 	}

@@ -31,7 +31,7 @@ type rows struct {
 
 func (s rows) open(r *experiments.Run) (*lab.Table, error) {
 	return once(fmt.Sprint(s.Data, r.DataDir, s.Buckets, s.Ordered), func() (*lab.Table, error) {
-		t, err := lab.Open(s.Data, r.DataDir)
+		t, err := Table(s.Data, r.DataDir)
 		if err != nil {
 			return nil, err
 		}
