@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -22,56 +23,185 @@ import (
 // scope are the names that an expression can use.
 type scope map[string]any
 
-// expression is a scalar that is evaluated, or a list or map of values.
-type expression struct {
+// node is what YAML says. One of the parts is given: a program, the words of a text, a list, fields, or a scalar.
+type node struct {
 	source  string
 	line    int
-	place   string // file and line
-	program *vm.Program
-	free    []string // names that it uses
-	tree    *value   // a list or a map; then the rest is empty
+	place   string      // file and line
+	program *vm.Program // of an expression
+	free    []string    // names that it uses
+	words   []string    // of a text, one more than parts
+	parts   []part
+	list    []*node
+	fields  []field // of a map, in order
+	scale   bool    // a map of smoke, quick and paper
+	scalar  any
+	given   bool
 }
 
-func (e *expression) given() bool { return e.program != nil || e.tree != nil }
+// part is an expression in a text, with a verb of fmt if it likes: {d.Mean:%+.1f}.
+type part struct {
+	node
+	verb string
+}
+
+type field struct {
+	name  string
+	value *node
+}
+
+// form says what the scalars of YAML are.
+type form int
+
+const (
+	plainly form = iota // what they are; a text with braces has expressions, and is its value where it is just one
+	inWords             // texts
+	inCode              // expressions; those in lists and maps are plain
+	listed              // expressions in a list
+	called              // expressions in a map
+)
+
+type (
+	// value is anything, with texts in place of strings.
+	value struct{ node }
+	// text is words with expressions in braces.
+	text struct{ node }
+	// expression is a scalar that is evaluated, or a list or map of values.
+	expression struct{ node }
+	// expressions are a list of them; named are names with them, in order, and settings names with values, in any.
+	expressions struct{ node }
+	named       struct{ node }
+	settings    struct{ node }
+)
+
+// UnmarshalYAML reads any node.
+func (v *value) UnmarshalYAML(ctx context.Context, n yamlast.Node) error {
+	return v.read(ctx, n, plainly)
+}
+
+// UnmarshalYAML compiles the expressions.
+func (t *text) UnmarshalYAML(ctx context.Context, n yamlast.Node) error {
+	return t.read(ctx, n, inWords)
+}
 
 // UnmarshalYAML compiles a scalar, and takes lists and maps as they are.
-func (e *expression) UnmarshalYAML(n yamlast.Node) error {
-	switch n.(type) {
-	case *yamlast.SequenceNode, *yamlast.MappingNode, *yamlast.MappingValueNode:
-		e.tree = &value{}
-		return e.tree.UnmarshalYAML(n)
+func (e *expression) UnmarshalYAML(ctx context.Context, n yamlast.Node) error {
+	return e.read(ctx, n, inCode)
+}
+
+// UnmarshalYAML reads a list.
+func (l *expressions) UnmarshalYAML(ctx context.Context, n yamlast.Node) error {
+	return l.read(ctx, n, listed)
+}
+
+// UnmarshalYAML reads a map.
+func (l *named) UnmarshalYAML(ctx context.Context, n yamlast.Node) error {
+	return l.read(ctx, n, called)
+}
+
+// UnmarshalYAML reads a map.
+func (l *settings) UnmarshalYAML(ctx context.Context, n yamlast.Node) error {
+	err := l.read(ctx, n, plainly)
+	if err == nil && l.fields == nil {
+		err = fmt.Errorf("[%d:1] want names with values", l.line)
 	}
-	v, err := plain(n)
+	return err
+}
+
+func (v *node) self() *node { return v }
+
+// inFile is the key of the file's name in the context that it is read with.
+type inFile struct{}
+
+func (v *node) read(ctx context.Context, n yamlast.Node, as form) error {
+	v.given, v.line = true, n.GetToken().Position.Line
+	v.place = fmt.Sprintf("%v:%d", ctx.Value(inFile{}), v.line)
+	each := plainly
+	if as == listed || as == called {
+		each = inCode
+	}
+	switch n := n.(type) {
+	case *yamlast.SequenceNode:
+		v.list = make([]*node, len(n.Values))
+		for i, item := range n.Values {
+			v.list[i] = &node{}
+			if err := v.list[i].read(ctx, item, each); err != nil {
+				return err
+			}
+		}
+	case yamlast.MapNode:
+		v.fields = []field{}
+		scales := 0
+		for at := n.MapRange(); at.Next(); {
+			f := field{at.Key().GetToken().Value, &node{}}
+			if name, ok := at.Key().(*yamlast.StringNode); ok {
+				f.name = name.Value
+			}
+			if err := f.value.read(ctx, at.Value(), each); err != nil {
+				return err
+			}
+			v.fields = append(v.fields, f)
+			if slices.Contains(experiments.Scales, experiments.Scale(f.name)) {
+				scales++
+			}
+		}
+		v.scale = scales == len(experiments.Scales) && scales == len(v.fields)
+	}
+	switch several := v.list != nil || v.fields != nil; {
+	case as == listed && v.list == nil:
+		return fmt.Errorf("[%d:1] want a list", v.line)
+	case as == called && len(v.fields) == 0:
+		return fmt.Errorf("[%d:1] want names with values", v.line)
+	case as == inWords && several:
+		return fmt.Errorf("[%d:1] want a text", v.line)
+	case several:
+		return nil
+	}
+	scalar, err := plain(n)
 	if err != nil {
 		return err
 	}
-	source, ok := v.(string)
-	if !ok {
-		source = literal(v)
+	switch s, ok := scalar.(string); {
+	case as == inCode && scalar == nil:
+		return v.compile("nil")
+	case as == inCode:
+		return v.compile(fmt.Sprint(scalar))
+	case as == inWords || ok && strings.Contains(s, "{"):
+		return v.parse(fmt.Sprint(scalar))
 	}
-	return e.compile(source, line(n))
+	v.scalar = scalar
+	return nil
 }
 
-func literal(v any) string {
-	if v == nil {
-		return "nil"
+// visit shows a node and all that it has.
+func (v *node) visit(see func(*node)) {
+	see(v)
+	for i := range v.parts {
+		see(&v.parts[i].node)
 	}
-	return fmt.Sprint(v)
+	for _, one := range v.list {
+		one.visit(see)
+	}
+	for _, one := range v.fields {
+		one.value.visit(see)
+	}
 }
 
-func (e *expression) compile(source string, at int) (err error) {
-	e.source, e.line = source, at
+// uses says whether an expression of the node uses one of the names.
+func (v *node) uses(one func(name string) bool) (some bool) {
+	v.visit(func(e *node) { some = some || slices.ContainsFunc(e.free, one) })
+	return some
+}
+
+func (v *node) compile(source string) (err error) {
+	v.source = source
 	c := &uses{bound: map[string]bool{}}
-	e.program, err = exprlang.Compile(source, exprlang.AllowUndefinedVariables(), exprlang.Patch(c), exprlang.DisableBuiltin("mean"))
+	v.program, err = exprlang.Compile(source, exprlang.AllowUndefinedVariables(), exprlang.Patch(c), exprlang.DisableBuiltin("mean"))
 	if err != nil {
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		return fmt.Errorf("[%d:1] %q: %s", at, source, text)
+		return fmt.Errorf("[%d:1] %q: %s", v.line, source, text)
 	}
-	for _, n := range c.used {
-		if !c.bound[n] {
-			e.free = append(e.free, n)
-		}
-	}
+	v.free = slices.DeleteFunc(c.used, func(name string) bool { return c.bound[name] })
 	return nil
 }
 
@@ -92,108 +222,28 @@ func (c *uses) Visit(n *ast.Node) {
 	}
 }
 
-// in evaluates.
-func (e *expression) in(s scope) (any, error) {
-	if e.tree != nil {
-		return e.tree.in(s)
-	}
-	v, err := exprlang.Run(e.program, map[string]any(s))
-	var missing *dataset.FileError
-	switch {
-	case errors.As(err, &missing):
-		return nil, missing // says what to get, and from where: no fault of the file
-	case err != nil:
-		text, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, &located{fmt.Sprintf("%s: %q: %s", e.place, e.source, text), err}
-	}
-	return v, nil
-}
-
-// located is an error in words that say where it is.
-type located struct {
-	text string
-	err  error
-}
-
-func (p *located) Error() string { return p.text }
-func (p *located) Unwrap() error { return p.err }
-
-// truth evaluates to true or false; what is not given is unless.
-func (e *expression) truth(s scope, unless bool) (bool, error) {
-	if !e.given() {
-		return unless, nil
-	}
-	v, err := e.in(s)
-	if err != nil {
-		return false, err
-	}
-	b, ok := v.(bool)
-	if !ok {
-		return false, fmt.Errorf("%s: %q is %v, neither true nor false", e.place, e.source, v)
-	}
-	return b, nil
-}
-
-// number evaluates to a number.
-func (e *expression) number(s scope) (float64, error) {
-	v, err := e.in(s)
-	if err != nil {
-		return 0, err
-	}
-	f, ok := float(v)
-	if !ok {
-		return 0, fmt.Errorf("%s: %q is %v, no number", e.place, e.source, v)
-	}
-	return f, nil
-}
-
-// text is words with expressions in braces, each with a verb of fmt if it likes: {d.Mean:%+.1f}.
-type text struct {
-	line  int
-	place string
-	words []string // one more than parts
-	parts []part
-}
-
-type part struct {
-	expression
-	verb string
-}
-
-func (t *text) given() bool { return t.words != nil }
-
-// UnmarshalYAML compiles the expressions.
-func (t *text) UnmarshalYAML(n yamlast.Node) error {
-	v, err := plain(n)
-	if err != nil {
-		return err
-	}
-	return t.parse(fmt.Sprint(v), line(n))
-}
-
 var verb = regexp.MustCompile(`^(?s)(.*):(%[-+# 0-9.]*[a-zA-Z])$`)
 
-func (t *text) parse(s string, at int) error {
-	t.line = at
+// parse compiles the expressions of a text.
+func (v *node) parse(s string) error {
 	for {
 		before, rest, ok := strings.Cut(s, "{")
-		t.words = append(t.words, before)
+		v.words = append(v.words, before)
 		if !ok {
 			return nil
 		}
 		end := closing(rest)
 		if end < 0 {
-			return fmt.Errorf("[%d:1] %q: a brace is not closed", at, s)
+			return fmt.Errorf("[%d:1] %q: a brace is not closed", v.line, s)
 		}
-		var p part
-		source := rest[:end]
+		p, source := part{node: node{line: v.line, place: v.place}}, rest[:end]
 		if m := verb.FindStringSubmatch(source); m != nil {
 			source, p.verb = m[1], m[2]
 		}
-		if err := p.compile(source, at); err != nil {
+		if err := p.compile(source); err != nil {
 			return err
 		}
-		t.parts, s = append(t.parts, p), rest[end+1:]
+		v.parts, s = append(v.parts, p), rest[end+1:]
 	}
 }
 
@@ -220,24 +270,107 @@ func closing(s string) int {
 	return -1
 }
 
-func (t *text) in(s scope) (string, error) {
+// in evaluates. A text that is one expression is its value.
+func (v *node) in(s scope) (any, error) {
+	switch {
+	case v.program != nil:
+		return v.evaluate(s)
+	case len(v.parts) == 1 && v.words[0] == "" && v.words[1] == "" && v.parts[0].verb == "":
+		return v.parts[0].evaluate(s)
+	case v.words != nil:
+		return v.join(s)
+	case v.list != nil:
+		out := make([]any, len(v.list))
+		for i, item := range v.list {
+			var err error
+			if out[i], err = item.in(s); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case v.scale:
+		return v.fields[slices.IndexFunc(v.fields, func(f field) bool { return f.name == s["scale"] })].value.in(s)
+	case v.fields != nil:
+		out := map[string]any{}
+		for _, f := range v.fields {
+			var err error
+			if out[f.name], err = f.value.in(s); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	return v.scalar, nil
+}
+
+func (v *node) evaluate(s scope) (any, error) {
+	got, err := exprlang.Run(v.program, map[string]any(s))
+	var missing *dataset.FileError
+	switch {
+	case errors.As(err, &missing):
+		return nil, missing // says what to get, and from where: no fault of the file
+	case err != nil:
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		return nil, &located{fmt.Sprintf("%s: %q: %s", v.place, v.source, text), err}
+	}
+	return got, nil
+}
+
+// located is an error in words that say where it is.
+type located struct {
+	text string
+	err  error
+}
+
+func (p *located) Error() string { return p.text }
+func (p *located) Unwrap() error { return p.err }
+
+// in evaluates to words, "" where no text is given.
+func (t *text) in(s scope) (string, error) { return t.join(s) }
+
+func (v *node) join(s scope) (string, error) {
 	var b strings.Builder
-	for i, w := range t.words {
+	for i, w := range v.words {
 		b.WriteString(w)
-		if i == len(t.parts) {
+		if i == len(v.parts) {
 			break
 		}
-		v, err := t.parts[i].in(s)
+		got, err := v.parts[i].evaluate(s)
 		if err != nil {
 			return "", err
 		}
-		format := t.parts[i].verb
+		format := v.parts[i].verb
 		if format == "" {
 			format = "%v"
 		}
-		b.WriteString(sprintf(format, v))
+		b.WriteString(sprintf(format, got))
 	}
 	return b.String(), nil
+}
+
+// truth evaluates to true or false; what is not given is unless.
+func (e *expression) truth(s scope, unless bool) (bool, error) {
+	if !e.given {
+		return unless, nil
+	}
+	return only(e, s, "neither true nor false", func(v any) (is, ok bool) { is, ok = v.(bool); return is, ok })
+}
+
+// number evaluates to a number, series to several.
+func (e *expression) number(s scope) (float64, error)   { return only(e, s, "no number", float) }
+func (e *expression) series(s scope) ([]float64, error) { return only(e, s, "no series", series) }
+
+// only evaluates to what is of a kind; none says what others are.
+func only[T any](e *expression, s scope, none string, of func(v any) (T, bool)) (got T, err error) {
+	v, err := e.in(s)
+	if err != nil {
+		return got, err
+	}
+	got, ok := of(v)
+	if !ok {
+		err = fmt.Errorf("%s: %q is %v, %s", e.place, e.source, v, none)
+	}
+	return got, err
 }
 
 var verbs = regexp.MustCompile(`%[-+# 0-9.]*([a-zA-Z%])`)
@@ -263,184 +396,18 @@ func sprintf(format string, args ...any) string {
 }
 
 func float(v any) (float64, bool) {
-	switch r := reflect.ValueOf(v); r.Kind() {
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+	r := reflect.ValueOf(v)
+	switch {
+	case !r.IsValid():
+	case r.CanInt():
 		return float64(r.Int()), true
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case r.CanUint():
 		return float64(r.Uint()), true
-	case reflect.Float32, reflect.Float64:
+	case r.CanFloat():
 		return r.Float(), true
 	}
 	return 0, false
 }
-
-// value is what YAML says, with texts in place of strings. A text that is one expression is its value.
-type value struct {
-	scalar any
-	text   *text
-	list   []*value
-	fields []valueField // of a map
-	scale  bool         // a map of smoke, quick and paper
-}
-
-type valueField struct {
-	name  string
-	value *value
-}
-
-// UnmarshalYAML reads any node.
-func (v *value) UnmarshalYAML(n yamlast.Node) error {
-	switch n := n.(type) {
-	case *yamlast.SequenceNode:
-		v.list = []*value{}
-		for _, item := range n.Values {
-			one := &value{}
-			if err := one.UnmarshalYAML(item); err != nil {
-				return err
-			}
-			v.list = append(v.list, one)
-		}
-		return nil
-	case *yamlast.MappingNode, *yamlast.MappingValueNode:
-		v.fields = []valueField{}
-		scales := 0
-		for _, mv := range mapping(n) {
-			f := valueField{name: key(mv), value: &value{}}
-			if err := f.value.UnmarshalYAML(mv.Value); err != nil {
-				return err
-			}
-			v.fields = append(v.fields, f)
-			if slices.Contains(experiments.Scales, experiments.Scale(f.name)) {
-				scales++
-			}
-		}
-		v.scale = scales == len(experiments.Scales) && scales == len(v.fields)
-		return nil
-	}
-	p, err := plain(n)
-	if err != nil {
-		return err
-	}
-	if s, ok := p.(string); ok && strings.Contains(s, "{") {
-		v.text = &text{}
-		return v.text.parse(s, line(n))
-	}
-	v.scalar = p
-	return nil
-}
-
-func (v *value) in(s scope) (any, error) {
-	switch {
-	case v.text != nil:
-		if t := v.text; len(t.parts) == 1 && t.words[0] == "" && t.words[1] == "" && t.parts[0].verb == "" {
-			return t.parts[0].in(s)
-		}
-		return v.text.in(s)
-	case v.list != nil:
-		out := []any{}
-		for _, item := range v.list {
-			one, err := item.in(s)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, one)
-		}
-		return out, nil
-	case v.scale:
-		for _, f := range v.fields {
-			if f.name == s["scale"] {
-				return f.value.in(s)
-			}
-		}
-	case v.fields != nil:
-		out := map[string]any{}
-		for _, f := range v.fields {
-			one, err := f.value.in(s)
-			if err != nil {
-				return nil, err
-			}
-			out[f.name] = one
-		}
-		return out, nil
-	}
-	return v.scalar, nil
-}
-
-// values are names with values, in any order.
-type values []valueField
-
-// UnmarshalYAML reads a map.
-func (v *values) UnmarshalYAML(n yamlast.Node) error {
-	one := &value{}
-	if err := one.UnmarshalYAML(n); err != nil {
-		return err
-	}
-	if one.fields == nil {
-		return fmt.Errorf("[%d:1] want names with values", line(n))
-	}
-	*v = one.fields
-	return nil
-}
-
-// fields are names with expressions, in order; fields0 are expressions alone.
-type (
-	fields  []field
-	fields0 []*expression
-	field   struct {
-		name  string
-		value *expression
-	}
-)
-
-// UnmarshalYAML reads a map.
-func (f *fields) UnmarshalYAML(n yamlast.Node) error {
-	for _, mv := range mapping(n) {
-		one := field{key(mv), &expression{}}
-		if err := one.value.UnmarshalYAML(mv.Value); err != nil {
-			return err
-		}
-		*f = append(*f, one)
-	}
-	if *f == nil {
-		return fmt.Errorf("[%d:1] want names with values", line(n))
-	}
-	return nil
-}
-
-// UnmarshalYAML reads a list.
-func (f *fields0) UnmarshalYAML(n yamlast.Node) error {
-	list, ok := n.(*yamlast.SequenceNode)
-	if !ok {
-		return fmt.Errorf("[%d:1] want a list", line(n))
-	}
-	for _, item := range list.Values {
-		one := &expression{}
-		if err := one.UnmarshalYAML(item); err != nil {
-			return err
-		}
-		*f = append(*f, one)
-	}
-	return nil
-}
-
-func mapping(n yamlast.Node) []*yamlast.MappingValueNode {
-	switch n := n.(type) {
-	case *yamlast.MappingNode:
-		return n.Values
-	case *yamlast.MappingValueNode:
-		return []*yamlast.MappingValueNode{n}
-	}
-	return nil
-}
-
-func key(mv *yamlast.MappingValueNode) string {
-	if s, ok := mv.Key.(*yamlast.StringNode); ok {
-		return s.Value
-	}
-	return mv.Key.GetToken().Value
-}
-
-func line(n yamlast.Node) int { return n.GetToken().Position.Line }
 
 // plain is the value of a scalar.
 func plain(n yamlast.Node) (any, error) {
@@ -451,18 +418,12 @@ func plain(n yamlast.Node) (any, error) {
 			return f, nil
 		}
 		return n.Value, nil
-	case *yamlast.LiteralNode:
-		return n.Value.Value, nil
 	case *yamlast.IntegerNode:
 		return strconv.Atoi(fmt.Sprint(n.Value))
-	case *yamlast.FloatNode:
-		return n.Value, nil
-	case *yamlast.BoolNode:
-		return n.Value, nil
-	case *yamlast.NullNode:
-		return nil, nil
-	case *yamlast.InfinityNode:
-		return n.Value, nil
+	case *yamlast.LiteralNode:
+		return n.Value.Value, nil
+	case *yamlast.FloatNode, *yamlast.BoolNode, *yamlast.NullNode, *yamlast.InfinityNode:
+		return n.(yamlast.ScalarNode).GetValue(), nil
 	}
-	return nil, fmt.Errorf("[%d:1] want a text, number, list or map", line(n))
+	return nil, fmt.Errorf("[%d:1] want a text, number, list or map", n.GetToken().Position.Line)
 }

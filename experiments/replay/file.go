@@ -7,6 +7,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 
 	"pawl/data/dataset"
 	"pawl/experiments"
@@ -57,11 +57,11 @@ type file struct {
 	Data    []string `yaml:"data"`
 	// SmokeData are those of scale smoke, where it takes fewer.
 	SmokeData []string `yaml:"smoke_data"`
-	// Runner names the files with what tables share: their cells, rows and notes come first, their claims last.
-	Runner names `yaml:"runner"`
-	// With are names and their values, in order. A map of smoke, quick and paper is the value of the scale.
-	With  values `yaml:"with"`
-	Cells []cell `yaml:"cells"`
+	// Runner names the files with what tables share, one or several: their cells, rows and notes come first, their claims last.
+	Runner value `yaml:"runner"`
+	// With are names and their values, in any order. A map of smoke, quick and paper is the value of the scale.
+	With  settings `yaml:"with"`
+	Cells []cell   `yaml:"cells"`
 	// Then are names for what follows from the cells.
 	Then   []then  `yaml:"then"`
 	Rows   []row   `yaml:"rows"`
@@ -77,47 +77,50 @@ type file struct {
 
 // Loop repeats what it stands in: for all values of each, later ones innermost.
 type Loop struct {
-	Each fields     `yaml:"each"`
-	Let  fields     `yaml:"let"`
+	Each named      `yaml:"each"`
+	Let  named      `yaml:"let"`
 	If   expression `yaml:"if"`
 }
+
+func (l *Loop) loop() *Loop { return l }
 
 // cell is a measurement: a procedure with arguments, under a name that says everything that it depends on.
 type cell struct {
 	Loop `yaml:",inline"`
 	// Key is what the values are called in expressions, v(key...). Cells of one key make one series.
-	Key  fields0 `yaml:"key"`
-	Cell text    `yaml:"cell"`
-	Do   string  `yaml:"do"`
-	With values  `yaml:"with"`
+	Key  expressions `yaml:"key"`
+	Cell text        `yaml:"cell"`
+	Do   string      `yaml:"do"`
+	With settings    `yaml:"with"`
 }
 
 // then names values after the cells are measured.
 type then struct {
 	Loop `yaml:",inline"`
 	// Key and Value make a series of their own.
-	Key   fields0    `yaml:"key"`
-	Value expression `yaml:"value"`
+	Key   expressions `yaml:"key"`
+	Value expression  `yaml:"value"`
 }
 
+// row has its fields in the order in which they are evaluated, as the others have (checking.all).
 type row struct {
 	Loop `yaml:",inline"`
 	// Rows are made in turn for each, and the rest is empty.
 	Rows      []row      `yaml:"rows"`
 	Name      text       `yaml:"name"`
 	Data      text       `yaml:"data"`
-	Published expression `yaml:"published"`
+	Published expression `yaml:"published" gives:"published"`
 	// Ours, Honest and Baseline are series, estimates, or numbers that are exact.
-	Ours     expression `yaml:"ours"`
-	Honest   expression `yaml:"honest"`
-	Baseline expression `yaml:"baseline"`
+	Ours     expression `yaml:"ours" gives:"ours"`
+	Honest   expression `yaml:"honest" gives:"honest"`
+	Baseline expression `yaml:"baseline" gives:"baseline"`
 	// Tolerance judges the row: within it or the interval is reproduced, else “not”, with the reason why. Same then
 	// says that the comparison points the same way, and More ends the reason.
+	Why       text       `yaml:"why" with:"row"`
 	Tolerance expression `yaml:"tolerance"`
-	Why       text       `yaml:"why"`
-	Same      expression `yaml:"same"`
-	More      text       `yaml:"more"`
 	Verdict   expression `yaml:"verdict"`
+	Same      expression `yaml:"same" gives:"same"`
+	More      text       `yaml:"more"`
 }
 
 // claim compares two series run by run: Better is above Than, or at most Within below it; or it is judged by Holds and
@@ -129,9 +132,9 @@ type claim struct {
 	// Use takes the form of that name of the runner.
 	Use      string     `yaml:"use"`
 	Claim    text       `yaml:"claim"`
-	Better   expression `yaml:"better"`
 	Than     expression `yaml:"than"`
 	Within   expression `yaml:"within"`
+	Better   expression `yaml:"better" gives:"d"`
 	Holds    expression `yaml:"holds"`
 	Nearly   expression `yaml:"nearly"`
 	Verdict  expression `yaml:"verdict"`
@@ -141,23 +144,6 @@ type claim struct {
 type note struct {
 	Loop `yaml:",inline"`
 	Note text `yaml:"note"`
-}
-
-// names are one or several.
-type names []string
-
-// UnmarshalYAML reads a text or a list of them.
-func (n *names) UnmarshalYAML(node ast.Node) error {
-	v := &value{}
-	if err := v.UnmarshalYAML(node); err != nil {
-		return err
-	}
-	for _, one := range append([]*value{v}, v.list...) {
-		if s, ok := one.scalar.(string); ok {
-			*n = append(*n, s)
-		}
-	}
-	return nil
 }
 
 // stated is an ε that the published procedure states.
@@ -189,24 +175,28 @@ func Load(files fs.FS, decode func(path string, content []byte) (experiments.Exp
 }
 
 // Decode makes a replay of a file. The error is one line: what is wrong, and in which file and line.
-func (s *Set) Decode(path string, content []byte) (experiments.Experiment, error) {
+func (s *Set) Decode(path string, content []byte) (e experiments.Experiment, err error) {
 	f, err := s.decode(path, content)
 	if err != nil {
-		return experiments.Experiment{}, err
+		return e, err
 	}
-	switch {
-	case f.Name == "" || f.Title == "" || f.Source == "" || f.QuickSeconds <= 0:
-		return experiments.Experiment{}, fmt.Errorf("%s: want a name, title, source and quick_seconds", path)
+	if f.Name == "" || f.Title == "" || f.Source == "" || f.QuickSeconds <= 0 {
+		return e, fmt.Errorf("%s: want a name, title, source and quick_seconds", path)
 	}
-	for _, name := range slices.Backward(f.Runner) { // parts go before those of the file
-		if err := f.join(name); err != nil {
-			return experiments.Experiment{}, err
+	for _, runner := range slices.Backward(append([]*node{&f.Runner.node}, f.Runner.list...)) { // parts go before those of the file
+		if name, ok := runner.scalar.(string); ok {
+			if err := f.join(name); err != nil {
+				return e, err
+			}
 		}
 	}
 	if f.Unit == "" || len(f.Rows) == 0 {
-		return experiments.Experiment{}, fmt.Errorf("%s: want a unit and rows", path)
+		return e, fmt.Errorf("%s: want a unit and rows", path)
 	}
-	e := experiments.Experiment{Name: f.Name, Title: f.Title, Source: f.Source, SmokeData: f.SmokeData, Quick: f.QuickSeconds, Clocked: f.Clocked, Run: f.run}
+	if err := f.use(f.Claims); err != nil {
+		return e, err
+	}
+	e = experiments.Experiment{Name: f.Name, Title: f.Title, Source: f.Source, SmokeData: f.SmokeData, Quick: f.QuickSeconds, Clocked: f.Clocked, Run: f.run}
 	for _, name := range f.Data {
 		if _, ok := dataset.Describe(name); ok {
 			e.Data = append(e.Data, name)
@@ -218,52 +208,62 @@ func (s *Set) Decode(path string, content []byte) (experiments.Experiment, error
 		}
 		e.Files = append(e.Files, info)
 	}
-	for _, c := range f.Claims {
-		if _, ok := f.Forms[c.Use]; c.Use != "" && !ok {
-			return experiments.Experiment{}, fmt.Errorf("%s:%d: no form %q", path, c.Claim.line, c.Use)
-		}
-	}
 	return e, f.check()
 }
 
 func (s *Set) decode(path string, content []byte) (*file, error) {
 	f := &file{set: s, path: path}
-	if err := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict()).Decode(f); err != nil {
+	ctx := context.WithValue(context.Background(), inFile{}, path)
+	if err := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict()).DecodeContext(ctx, f); err != nil {
 		return nil, placed(path, err)
 	}
-	for i, c := range f.Cells {
-		f.Cells[i].Cell.place = fmt.Sprintf("%s:%d", path, c.Cell.line)
+	for _, c := range f.Cells {
 		if _, ok := s.Kinds[c.Do]; !ok {
-			return nil, fmt.Errorf("%s:%d: nothing is called %q that could measure a cell", path, c.Cell.line, c.Do)
+			return nil, fmt.Errorf("%s: nothing is called %q that could measure a cell", c.Cell.place, c.Do)
 		}
 	}
-	f.visit(nil, func(e *expression, _ known) { e.place = fmt.Sprintf("%s:%d", path, e.line) })
 	return f, nil
+}
+
+// use puts forms in the place of claims that use them.
+func (f *file) use(claims []claim) error {
+	for i, c := range claims {
+		if c.Use != "" {
+			form, ok := f.Forms[c.Use]
+			if !ok {
+				return fmt.Errorf("%s: no form %q", c.Claim.place, c.Use)
+			}
+			form.Each, form.If = c.Each, c.If
+			form.Let.fields = append(slices.Clone(c.Let.fields), form.Let.fields...)
+			if c.Claim.given {
+				form.Claim = c.Claim
+			}
+			claims[i] = form
+		}
+		if err := f.use(c.Claims); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // join puts a runner's parts into the file.
 func (f *file) join(name string) error {
-	path := name + ".yaml"
-	content, err := fs.ReadFile(f.set.Runners, path)
+	content, err := fs.ReadFile(f.set.Runners, name+".yaml")
 	if err != nil {
 		return fmt.Errorf("%s: no runner %q", f.path, name)
 	}
-	r, err := f.set.decode("runners/"+path, content)
+	r, err := f.set.decode("runners/"+name+".yaml", content)
 	if err != nil {
 		return err
 	}
-	if f.Unit == "" {
-		f.Unit = r.Unit
-	}
-	if f.Guarantee == "" {
-		f.Guarantee = r.Guarantee
-	}
+	f.Unit, f.Guarantee = cmp.Or(f.Unit, r.Unit), cmp.Or(f.Guarantee, r.Guarantee)
 	if f.Data == nil {
 		f.Data = r.Data
 	}
-	for _, v := range r.With { // a table's own value takes the place of a runner's
-		if !slices.ContainsFunc(f.With, func(own valueField) bool { return own.name == v.name }) {
-			f.With = append(f.With, v)
+	for _, v := range r.With.fields { // a table's own value takes the place of a runner's
+		if !slices.ContainsFunc(f.With.fields, func(own field) bool { return own.name == v.name }) {
+			f.With.fields = append(f.With.fields, v)
 		}
 	}
 	f.Cells = append(r.Cells, f.Cells...)

@@ -72,21 +72,6 @@ func (s *sheet) names() scope {
 			}
 			return out
 		},
-		"constant": func(of any, n int) []float64 {
-			v, _ := float(of)
-			out := make([]float64, n)
-			for i := range out {
-				out[i] = v
-			}
-			return out
-		},
-		"upto": func(n int) []int {
-			out := make([]int, n)
-			for i := range out {
-				out[i] = i
-			}
-			return out
-		},
 		// chain puts series behind each other, average is their mean run by run.
 		"chain": func(of any) ([]float64, error) {
 			lists, err := Lists(of)
@@ -107,31 +92,8 @@ func (s *sheet) names() scope {
 			}
 			return out
 		},
-		// best is the place of the series with the highest mean.
-		"best": func(v any) (int, error) {
-			top, at := math.Inf(-1), 0
-			for i, one := range items(v) {
-				x, ok := series(one)
-				if !ok {
-					return 0, fmt.Errorf("%v is no series", one)
-				}
-				if m := stat.Mean(x, nil); m > top {
-					top, at = m, i
-				}
-			}
-			return at, nil
-		},
-		// lowest is that with the lowest.
-		"lowest": func(v any) (int, error) {
-			least, at := math.Inf(1), 0
-			lists, err := Lists(v)
-			for i, x := range lists {
-				if m := stat.Mean(x, nil); m < least {
-					least, at = m, i
-				}
-			}
-			return at, err
-		},
+		// best is the place of the series with the highest mean, lowest that of the one with the lowest.
+		"best": func(v any) (int, error) { return highest(v, 1) }, "lowest": func(v any) (int, error) { return highest(v, -1) },
 	}
 	maps.Copy(at, s.file.set.Functions(s.run))
 	for name, f := range at {
@@ -169,6 +131,18 @@ func adapted(name string, f reflect.Value) func(args ...any) (any, error) {
 		}
 		return out[0].Interface(), nil
 	}
+}
+
+// highest is the place of the series whose mean times the sign is highest, the first of equals.
+func highest(v any, sign float64) (at int, err error) {
+	lists, err := Lists(v)
+	top := math.Inf(-1)
+	for i, x := range lists {
+		if m := sign * stat.Mean(x, nil); m > top {
+			top, at = m, i
+		}
+	}
+	return at, err
 }
 
 func joined(key []any) string {

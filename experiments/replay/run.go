@@ -46,7 +46,7 @@ func (s *sheet) faults(ctx context.Context) (err error) {
 func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	s := &sheet{file: f, run: r, series: map[string][]float64{}}
 	s.at = s.names()
-	if err := f.With.in(s.at); err != nil {
+	if err := f.With.add(s.at); err != nil {
 		return nil, err
 	}
 	return s.table(ctx)
@@ -54,68 +54,50 @@ func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table,
 
 // table measures the cells and makes the table of them.
 func (s *sheet) table(ctx context.Context) (*experiments.Table, error) {
-	f, at := s.file, s.at
-	for i := range f.Cells {
-		c := &f.Cells[i]
-		if err := c.all(at, func(at scope) error { return s.measure(ctx, c, at) }); err != nil {
-			return nil, err
-		}
+	f, t := s.file, &experiments.Table{Unit: s.file.Unit, Guarantee: s.file.Guarantee}
+	if err := each(f.Cells, s.at, func(c *cell, at scope) error { return s.measure(ctx, c, at) }); err != nil {
+		return nil, err
 	}
-	for i := range f.Then {
-		h := &f.Then[i]
-		if err := h.all(at, func(in scope) error { return s.then(h, in, at) }); err != nil {
-			return nil, err
-		}
+	if err := each(f.Then, s.at, s.then); err != nil {
+		return nil, err
 	}
-	t := &experiments.Table{Unit: f.Unit, Guarantee: f.Guarantee}
-	if err := f.rows(t, f.Rows, at); err != nil {
+	if err := rows(t, f.Rows, s.at); err != nil {
 		return nil, err
 	}
 	if len(t.Rows) == 0 {
 		return nil, &fault{fmt.Errorf("%s: no rows", f.path)}
 	}
-	if err := f.claims(t, f.Claims, at); err != nil {
+	if err := claims(t, f.Claims, s.at); err != nil {
 		return nil, err
 	}
-	for i := range f.Notes {
-		n := &f.Notes[i]
-		if err := n.all(at, func(at scope) error {
-			words, err := n.Note.in(at)
-			t.Notes = append(t.Notes, words)
-			return err
-		}); err != nil {
-			return nil, err
-		}
+	if err := each(f.Notes, s.at, func(n *note, at scope) error {
+		words, err := n.Note.in(at)
+		t.Notes = append(t.Notes, words)
+		return err
+	}); err != nil {
+		return nil, err
 	}
-	for i := range f.PublishedEpsilon {
-		e := &f.PublishedEpsilon[i]
-		if err := e.all(at, func(at scope) error {
-			name, err := e.Name.in(at)
-			if err != nil {
-				return err
-			}
-			if t.PublishedEpsilon == nil {
-				t.PublishedEpsilon = map[string]float64{}
-			}
-			t.PublishedEpsilon[name], err = e.Value.number(at)
+	return t, each(f.PublishedEpsilon, s.at, func(e *stated, at scope) error {
+		name, err := e.Name.in(at)
+		if err != nil {
 			return err
-		}); err != nil {
-			return nil, err
 		}
-	}
-	return t, nil
+		if t.PublishedEpsilon == nil {
+			t.PublishedEpsilon = map[string]float64{}
+		}
+		t.PublishedEpsilon[name], err = e.Value.number(at)
+		return err
+	})
 }
 
-// in adds the values to the scope, those first that others use.
-func (v values) in(at scope) error {
-	for pending := v; len(pending) > 0; {
-		var later values
+// add adds the values to the scope, those first that others use.
+func (v *settings) add(at scope) error {
+	for pending := v.fields; len(pending) > 0; {
+		var later []field
 		for _, one := range pending {
-			waits := false
-			one.value.visit(nil, func(e *expression, _ known) {
-				waits = waits || slices.ContainsFunc(pending, func(f valueField) bool { return slices.Contains(e.free, f.name) })
-			})
-			if waits {
+			if one.value.uses(func(name string) bool {
+				return slices.ContainsFunc(pending, func(f field) bool { return f.name == name })
+			}) {
 				later = append(later, one)
 				continue
 			}
@@ -133,63 +115,58 @@ func (v values) in(at scope) error {
 	return nil
 }
 
-func (f *file) rows(t *experiments.Table, rows []row, at scope) error {
-	for i := range rows {
-		w := &rows[i]
-		if err := w.all(at, func(at scope) error {
-			if len(w.Rows) > 0 {
-				return f.rows(t, w.Rows, at)
-			}
-			one, err := w.row(at)
-			t.Rows = append(t.Rows, one)
-			return err
-		}); err != nil {
+func rows(t *experiments.Table, all []row, at scope) error {
+	return each(all, at, func(w *row, at scope) error {
+		if len(w.Rows) > 0 {
+			return rows(t, w.Rows, at)
+		}
+		one, err := w.row(at)
+		t.Rows = append(t.Rows, one)
+		return err
+	})
+}
+
+func claims(t *experiments.Table, all []claim, at scope) error {
+	return each(all, at, func(c *claim, at scope) error {
+		if len(c.Claims) > 0 {
+			return claims(t, c.Claims, at)
+		}
+		one, err := c.claim(at)
+		t.Claims = append(t.Claims, one)
+		return err
+	})
+}
+
+// each calls do for all parts, and for all values of what each repeats that its condition lets pass.
+func each[T any, P interface {
+	*T
+	loop() *Loop
+}](all []T, at scope, do func(P, scope) error) error {
+	for i := range all {
+		one := P(&all[i])
+		if err := one.loop().nested(one.loop().Each.fields, at, func(at scope) error { return do(one, at) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *file) claims(t *experiments.Table, claims []claim, at scope) error {
-	for i := range claims {
-		c := &claims[i]
-		if err := c.all(at, func(at scope) error {
-			if len(c.Claims) > 0 {
-				return f.claims(t, c.Claims, at)
-			}
-			one, err := f.claim(c, at)
-			t.Claims = append(t.Claims, one)
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// all calls do for all values of each that the condition lets pass.
-func (l *Loop) all(at scope, do func(scope) error) error { return l.nested(l.Each, at, do) }
-
-func (l *Loop) nested(each fields, at scope, do func(scope) error) error {
+func (l *Loop) nested(each []field, at scope, do func(scope) error) error {
+	in := maps.Clone(at)
 	if len(each) > 0 {
 		v, err := each[0].value.in(at)
-		if err != nil {
-			return err
-		}
 		for i, one := range items(v) {
-			in := maps.Clone(at)
-			in[each[0].name], in[each[0].name+"_index"] = one, i
-			if err := l.nested(each[1:], in, do); err != nil {
-				return err
+			if err == nil {
+				in[each[0].name], in[each[0].name+"_index"] = one, i
+				err = l.nested(each[1:], in, do)
 			}
 		}
-		return nil
+		return err
 	}
-	in := maps.Clone(at)
 	if ok, err := l.If.truth(in, true); err != nil || !ok {
 		return err
 	}
-	for _, f := range l.Let {
+	for _, f := range l.Let.fields {
 		v, err := f.value.in(in)
 		if err != nil {
 			return err
@@ -199,21 +176,18 @@ func (l *Loop) nested(each fields, at scope, do func(scope) error) error {
 	return do(in)
 }
 
-func keyOf(f fields0, at scope) (string, error) {
-	var parts []string
-	for _, e := range f {
-		v, err := e.in(at)
-		if err != nil {
-			return "", err
-		}
-		parts = append(parts, sprintf("%v", v))
+// key is what a series is called.
+func (l *expressions) key(at scope) (string, error) {
+	v, err := l.in(at)
+	if err != nil || v == nil {
+		return "", err
 	}
-	return strings.Join(parts, "\x00"), nil
+	return joined(v.([]any)), nil
 }
 
 // measure measures a cell, or takes its values, and adds them to the series of its key.
 func (s *sheet) measure(ctx context.Context, c *cell, at scope) error {
-	key, err := keyOf(c.Key, at)
+	key, err := c.Key.key(at)
 	if err != nil {
 		return err
 	}
@@ -221,11 +195,9 @@ func (s *sheet) measure(ctx context.Context, c *cell, at scope) error {
 	if err != nil {
 		return err
 	}
-	args := map[string]any{}
-	for _, f := range c.With {
-		if args[f.name], err = f.value.in(at); err != nil {
-			return err
-		}
+	args, err := c.With.in(at)
+	if err != nil {
+		return err
 	}
 	kind := s.file.set.Kinds[c.Do]
 	own := kind.Args()
@@ -253,33 +225,24 @@ func (s *sheet) measure(ctx context.Context, c *cell, at scope) error {
 	return err
 }
 
-func (s *sheet) then(h *then, in, all scope) error {
-	v, err := h.Value.in(in)
+func (s *sheet) then(h *then, at scope) error {
+	v, err := h.Value.series(at)
 	if err != nil {
 		return err
 	}
-	key, err := keyOf(h.Key, in)
-	if err != nil {
-		return err
-	}
-	series, ok := series(v)
-	if !ok {
-		return fmt.Errorf("%s: %q is no series", h.Value.place, h.Value.source)
-	}
-	s.series[key] = append(s.series[key], series...)
-	return nil
+	key, err := h.Key.key(at)
+	s.series[key] = append(s.series[key], v...)
+	return err
 }
 
 func (w *row) row(at scope) (r experiments.Row, err error) {
-	for _, p := range []struct {
-		of *text
-		to *string
-	}{{&w.Name, &r.Name}, {&w.Data, &r.Data}} {
-		if *p.to, err = p.of.in(at); err != nil {
-			return r, err
-		}
+	if r.Name, err = w.Name.in(at); err != nil {
+		return r, err
 	}
-	if w.Published.given() {
+	if r.Data, err = w.Data.in(at); err != nil {
+		return r, err
+	}
+	if w.Published.given {
 		v, err := w.Published.in(at)
 		if err != nil {
 			return r, err
@@ -294,7 +257,7 @@ func (w *row) row(at scope) (r experiments.Row, err error) {
 		of   *expression
 		to   **experiments.Estimate
 	}{{"ours", &w.Ours, &r.AsPublished}, {"honest", &w.Honest, &r.Honest}, {"baseline", &w.Baseline, &r.Baseline}} {
-		if !p.of.given() {
+		if !p.of.given {
 			continue
 		}
 		v, err := p.of.in(at)
@@ -309,16 +272,14 @@ func (w *row) row(at scope) (r experiments.Row, err error) {
 	return r, w.judge(&r, at)
 }
 
-func (w *row) judge(r *experiments.Row, at scope) (err error) {
+func (w *row) judge(r *experiments.Row, at scope) error {
 	at["row"] = r
-	why := ""
-	if w.Why.given() {
-		if why, err = w.Why.in(at); err != nil {
-			return err
-		}
+	why, err := w.Why.in(at)
+	if err != nil {
+		return err
 	}
 	r.Why = why
-	if w.Tolerance.given() {
+	if w.Tolerance.given {
 		v, err := w.Tolerance.in(at)
 		if err != nil {
 			return err
@@ -327,25 +288,19 @@ func (w *row) judge(r *experiments.Row, at scope) (err error) {
 		if !ok && v != nil {
 			return fmt.Errorf("%s: %q is %v, no number", w.Tolerance.place, w.Tolerance.source, v)
 		}
-		if !ok {
-			return w.settle(r, at)
+		if ok {
+			r.Why = ""
+			r.Judge(tolerance, why)
 		}
-		r.Why = ""
-		r.Judge(tolerance, why)
 	}
-	return w.settle(r, at)
-}
-
-// settle is the verdict that a file gives itself.
-func (w *row) settle(r *experiments.Row, at scope) (err error) {
-	if w.Verdict.given() {
+	if w.Verdict.given { // that a file gives itself
 		v, err := w.Verdict.in(at)
 		if err != nil {
 			return err
 		}
 		r.Verdict = experiments.Verdict(fmt.Sprint(v))
 	}
-	if r.Verdict != experiments.Not || !w.Same.given() {
+	if r.Verdict != experiments.Not || !w.Same.given {
 		return nil
 	}
 	same, err := w.Same.truth(at, false)
@@ -355,85 +310,65 @@ func (w *row) settle(r *experiments.Row, at scope) (err error) {
 	if at["same"] = same; same {
 		r.Verdict = experiments.SameSign
 	}
-	more := ""
-	if w.More.given() {
-		more, err = w.More.in(at)
-	}
+	more, err := w.More.in(at)
 	r.Why += more
 	return err
 }
 
-func (f *file) claim(c *claim, at scope) (out experiments.Claim, err error) {
-	form := c
-	if c.Use != "" {
-		of := f.Forms[c.Use]
-		form = &of
-		for _, l := range form.Let {
-			if at[l.name], err = l.value.in(at); err != nil {
-				return out, err
-			}
-		}
-	}
-	words := &c.Claim
-	if !words.given() {
-		words = &form.Claim
-	}
-	if out.Statement, err = words.in(at); err != nil {
+func (c *claim) claim(at scope) (out experiments.Claim, err error) {
+	if out.Statement, err = c.Claim.in(at); err != nil {
 		return out, err
 	}
-	if form.Better.given() {
-		if err := form.compare(&out, at); err != nil {
+	if c.Better.given {
+		if err := c.compare(&out, at); err != nil {
 			return out, fmt.Errorf("claim %q: %w", out.Statement, err)
 		}
 	}
-	if form.Holds.given() {
+	if c.Holds.given {
 		out.Verdict = experiments.Not
-		if ok, err := form.Nearly.truth(at, false); err != nil {
+		if ok, err := c.Nearly.truth(at, false); err != nil {
 			return out, err
 		} else if ok {
 			out.Verdict = experiments.SameSign
 		}
-		if ok, err := form.Holds.truth(at, false); err != nil {
+		if ok, err := c.Holds.truth(at, false); err != nil {
 			return out, err
 		} else if ok {
 			out.Verdict = experiments.Reproduced
 		}
 	}
-	if form.Verdict.given() {
-		v, err := form.Verdict.in(at)
+	if c.Verdict.given {
+		v, err := c.Verdict.in(at)
 		if err != nil {
 			return out, err
 		}
 		out.Verdict = experiments.Verdict(fmt.Sprint(v))
 	}
-	if form.Evidence.given() {
-		out.Evidence, err = form.Evidence.in(at)
+	if c.Evidence.given {
+		out.Evidence, err = c.Evidence.in(at)
 	}
 	return out, err
 }
 
 // compare holds one series against another, run by run: d is the difference.
 func (c *claim) compare(out *experiments.Claim, at scope) error {
-	var pair [2][]float64
-	for i, e := range []*expression{&c.Better, &c.Than} {
-		v, err := e.in(at)
-		if err != nil {
-			return err
-		}
-		var ok bool
-		if pair[i], ok = series(v); !ok {
-			return fmt.Errorf("%s: %q is no series", e.place, e.source)
-		}
+	a, err := c.Better.series(at)
+	if err != nil {
+		return err
 	}
-	if !c.Within.given() {
-		*out = Better(out.Statement, pair[0], pair[1])
+	b, err := c.Than.series(at)
+	if err != nil {
+		return err
+	}
+	if !c.Within.given {
+		*out = Better(out.Statement, a, b)
 	} else {
 		points, err := c.Within.number(at)
 		if err != nil {
 			return err
 		}
-		*out = Within(out.Statement, pair[0], pair[1], points)
+		*out = Within(out.Statement, a, b, points)
 	}
-	at["d"] = experiments.Of(Difference(pair[0], pair[1]))
+	at["d"] = experiments.Of(Difference(a, b))
 	return nil
 }
