@@ -124,5 +124,5 @@ func (s BoundStudy) replicate(p, replicate int, at []BoundPoint, noisy, clean []
 
 // unitNoise draws a standard normal for every entry of rows.
 func unitNoise(rows [2][][]float64, rng *rand.Rand) [2][][]float64 {
-	return noised(rows, func(float64) float64 { return rng.NormFloat64() })
+	return Each(rows, func(float64) float64 { return rng.NormFloat64() })
 }

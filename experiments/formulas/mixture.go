@@ -99,11 +99,11 @@ func (m Mixture) Draw(rng *rand.Rand) (*Population, error) {
 // AddNoise returns rows with independent N(0, stdDev²) on every entry: the private
 // mixture of [D] Eq. (4).
 func AddNoise(rows [2][][]float64, stdDev float64, rng *rand.Rand) [2][][]float64 {
-	return noised(rows, func(v float64) float64 { return v + stdDev*rng.NormFloat64() })
+	return Each(rows, func(v float64) float64 { return v + stdDev*rng.NormFloat64() })
 }
 
-// noised is a copy of the rows, each entry changed, in their order.
-func noised(rows [2][][]float64, entry func(v float64) float64) (out [2][][]float64) {
+// Each is a copy of the rows, each entry changed, in their order.
+func Each(rows [2][][]float64, entry func(v float64) float64) (out [2][][]float64) {
 	for k := range rows {
 		out[k] = make([][]float64, len(rows[k]))
 		for i, x := range rows[k] {

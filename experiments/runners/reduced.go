@@ -6,10 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pawl/data/dataset"
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
+	"pawl/data/images"
+	"pawl/evidence/lab"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
 	"pawl/experiments/formulas"
+	"pawl/workflow"
 )
 
 const (
@@ -65,52 +69,38 @@ type reduced struct {
 }
 
 func openReduced(r *experiments.Run, limit int) (*reduced, error) {
-	b, ok := dataset.Images(reducedSet)
-	if !ok {
-		return nil, fmt.Errorf("no built-in set %q", reducedSet)
-	}
-	train, err := b.Train(r.DataDir)
+	data, err := lab.OpenImages(reducedSet, r.DataDir, limit, math.MaxInt)
 	if err != nil {
 		return nil, err
 	}
-	test, err := b.Test(r.DataDir)
-	if err != nil {
-		return nil, err
-	}
-	s := &reduced{classes: b.Classes}
-	x := make([]float32, train.Size())
-	row := func(at func(int, []float32), i int) []float64 {
-		at(i, x)
-		out := make([]float64, len(x))
-		for j, v := range x {
-			out[j] = float64(v)
-		}
-		return out
-	}
-	squares, others := 0.0, test.Len()-untouched
-	for i := untouched; i < test.Len(); i++ {
-		for _, v := range row(test.At, i) {
+	train, test := numbers(data.Train), numbers(data.Test)
+	squares, others := 0.0, test[untouched:]
+	for _, x := range others {
+		for _, v := range x {
 			squares += v * v
 		}
 	}
-	scale := math.Sqrt(squares / float64(others*len(x)))
-	s.norm = math.Sqrt(float64(len(x))) // the root of the mean square norm
-	limit = min(train.Len(), limit)
-	for i := range limit {
-		s.train, s.labels = append(s.train, row(train.At, i)), append(s.labels, train.Labels[i])
-	}
-	for i := range untouched {
-		s.test, s.truth = append(s.test, row(test.At, i)), append(s.truth, test.Labels[i])
-	}
-	for _, rows := range [][][]float64{s.train, s.test} {
-		for _, x := range rows {
-			for j := range x {
-				x[j] /= scale
-			}
-		}
-	}
+	width := data.Train.Size()
+	s := &reduced{classes: data.Train.Classes, labels: data.Train.Labels, truth: data.Test.Labels[:untouched]}
+	s.norm = math.Sqrt(float64(width)) // the root of the mean square norm
+	over := math.Sqrt(squares / float64(len(others)*width))
+	unit := func(v float64) float64 { return v / over }
+	both := formulas.Each([2][][]float64{train, test[:untouched]}, unit)
+	s.train, s.test = both[0], both[1]
 	s.rank()
 	return s, nil
+}
+
+// numbers are the rows of a set.
+func numbers(s *images.Set) [][]float64 {
+	x, out := make([]float32, s.Size()), make([][]float64, s.Len())
+	for i := range out {
+		s.At(i, x)
+		for _, v := range x {
+			out[i] = append(out[i], float64(v))
+		}
+	}
+	return out
 }
 
 // choose returns the features that a way keeps, on raw rows.
@@ -137,7 +127,7 @@ func (s *reduced) asPublished(ctx context.Context, w string, epsilon float64, se
 	noisy := formulas.AddNoise(both, stdDev, rand.New(rand.NewPCG(seed, 1)))
 	// One common factor keeps steps of one size useful at every ε.
 	factor := 1 / math.Sqrt(1+stdDev*stdDev)
-	return s.perceptron(ctx, noisy[0], noisy[1], factor, nil, seed)
+	return s.perceptron(ctx, formulas.Each(noisy, func(v float64) float64 { return factor * v }), nil, seed)
 }
 
 // honest pays for the ranking, where there is one, and trains by DP-SGD.
@@ -151,6 +141,24 @@ func (s *reduced) honest(ctx context.Context, w string, epsilon float64, seed ui
 		}
 		budget = formulas.Budget{Epsilon: 3 * epsilon / 4, Delta: reducedDelta / 2}
 	}
-	both := dfs.Cut([2][][]float64{s.train, s.test}, features)
-	return s.perceptron(ctx, both[0], both[1], 1, &budget, seed)
+	return s.perceptron(ctx, dfs.Cut([2][][]float64{s.train, s.test}, features), &budget, seed)
+}
+
+// perceptron trains a network of one hidden layer on the first rows by the plan that the command line runs, without noise
+// where there is no budget, and returns its accuracy on the second in percent.
+func (s *reduced) perceptron(ctx context.Context, rows [2][][]float64, budget *formulas.Budget, seed uint64) (float64, error) {
+	data := &lab.Images{Name: reducedSet, Target: "class", Train: lab.Vectors(rows[0], s.labels, s.classes), Test: lab.Vectors(rows[1], s.truth, s.classes)}
+	net := zoo.Spec{Name: "perceptron", Defaults: zoo.Defaults{Radius: 4}, Network: nn.Spec{Layers: []nn.Layer{{Kind: "dense", Units: 64}, {Kind: "tanh"}, {Kind: "dense"}}}}
+	share, err := data.Fit(ctx, net, seed, func(in *workflow.TrainInput) {
+		in.AllowLargeDelta, in.Batch, in.Epochs = true, 2048, 15
+		if n := len(rows[0]); n < 10000 {
+			in.Batch, in.Epochs = n/4, 2
+		}
+		if budget != nil {
+			in.Epsilon, in.Delta = fmt.Sprint(budget.Epsilon), fmt.Sprint(budget.Delta)
+		} else {
+			in.NonPrivate, in.Clipping, in.Optimizer, in.Batch, in.LearningRate = true, "none", "sgd", min(256, in.Batch), .1
+		}
+	})
+	return 100 * share, err
 }
