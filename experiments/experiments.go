@@ -9,10 +9,12 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
@@ -234,30 +236,12 @@ func (r *Registry) Lookup(name string) (Experiment, bool) {
 	return r.all[i], true
 }
 
+var digits = regexp.MustCompile(`\d+`)
+
 // CompareNames orders names, with numbers by their value: it puts table-2 before table-10.
 func CompareNames(a, b string) int {
-	for a != "" && b != "" {
-		na, ra := number(a)
-		nb, rb := number(b)
-		if ra != a && rb != b {
-			if na != nb {
-				return na - nb
-			}
-			a, b = ra, rb
-			continue
-		}
-		if a[0] != b[0] {
-			return int(a[0]) - int(b[0])
-		}
-		a, b = a[1:], b[1:]
+	padded := func(name string) string {
+		return digits.ReplaceAllStringFunc(name, func(n string) string { return fmt.Sprintf("%9s", n) })
 	}
-	return len(a) - len(b)
-}
-
-// number cuts the digits at the beginning of s.
-func number(s string) (n int, rest string) {
-	for s != "" && s[0] >= '0' && s[0] <= '9' && n < 1e6 {
-		n, s = 10*n+int(s[0]-'0'), s[1:]
-	}
-	return n, s
+	return cmp.Compare(padded(a), padded(b))
 }

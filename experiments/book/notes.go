@@ -48,7 +48,7 @@ func differences(all []*Result) (notes []note, rest []string, err error) {
 	}
 	for _, r := range all {
 		rows, claims := r.verdicts()
-		if rows.not+claims.not > 0 && !explained[r.ID()] && !explained[r.Table.Name] {
+		if rows.Not+claims.Not > 0 && !explained[r.ID()] && !explained[r.Table.Name] {
 			rest = append(rest, r.ID())
 		}
 	}

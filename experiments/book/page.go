@@ -17,24 +17,31 @@ import (
 
 // tally counts verdicts; near are those of the same sign that lie within their tolerance, and that
 // scale or data keep from being reproduced.
-type tally struct{ reproduced, same, not, near int }
+type tally struct{ Reproduced, Same, Not, Near int }
 
 func (t *tally) add(v experiments.Verdict) {
 	switch v {
 	case experiments.Reproduced:
-		t.reproduced++
+		t.Reproduced++
 	case experiments.SameSign:
-		t.same++
+		t.Same++
 	case experiments.Not:
-		t.not++
+		t.Not++
 	}
 }
+
+func (t *tally) join(o tally) {
+	*t = tally{t.Reproduced + o.Reproduced, t.Same + o.Same, t.Not + o.Not, t.Near + o.Near}
+}
+
+// All are those with a verdict.
+func (t tally) All() int { return t.Reproduced + t.Same + t.Not }
 
 func (t tally) String() string {
 	if t == (tally{}) {
 		return "–"
 	}
-	return fmt.Sprintf("%d / %d / %d", t.reproduced, t.same, t.not)
+	return fmt.Sprintf("%d / %d / %d", t.Reproduced, t.Same, t.Not)
 }
 
 // verdicts counts those of rows and of claims.
@@ -42,7 +49,7 @@ func (r *Result) verdicts() (rows, claims tally) {
 	for _, row := range r.Table.Rows {
 		rows.add(row.Verdict)
 		if row.Verdict == experiments.SameSign && strings.HasPrefix(row.Why, agrees) {
-			rows.near++
+			rows.Near++
 		}
 	}
 	for _, c := range r.Table.Claims {
@@ -125,10 +132,14 @@ var functions = map[string]any{
 	"length":   (*Result).length, "pictures": (*Result).pictures, "links": links,
 	"cell":     func(text string) string { return strings.ReplaceAll(text, "|", "\\|") }, // of a table in Markdown
 	"short":    func(title string) string { short, _, _ := strings.Cut(title, ","); return short },
+	"join":     strings.Join,
 	"sentence": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
 }
 
-var markdown = texttemplate.Must(texttemplate.New("").Funcs(functions).Parse(resultsPage))
+//go:embed overview.tmpl
+var sentences string
+
+var markdown = texttemplate.Must(texttemplate.New("").Funcs(functions).Parse(sentences + resultsPage))
 
 // Markdown writes docs/RESULTS.md.
 func Markdown(w io.Writer, all []*Result, replays []experiments.Experiment) error {
@@ -139,102 +150,53 @@ func Markdown(w io.Writer, all []*Result, replays []experiments.Experiment) erro
 	return markdown.Execute(w, v)
 }
 
-// overview is what a reader should know first, in sentences.
-type overview struct{ Ran, Machines, Verdicts, Missing string }
+// overview is what a reader should know first.
+type overview struct {
+	Results, Replays          int
+	Scales, Machines, Missing []string
+	First, Last               string // dates
+	Minutes                   float64
+	Rows, Claims              tally // a replay at both scales counts at scale paper
+}
 
 func overviewOf(all []*Result, replays []experiments.Experiment) *overview {
-	var rows, claims tally
-	names, scales, machines := map[string]bool{}, map[experiments.Scale]int{}, []string{}
-	minutes, first, last := 0.0, all[0].Date, all[0].Date
-	whole := map[string]bool{} // at scale paper: a replay counts once
+	o := &overview{Replays: len(replays), First: all[0].Date, Last: all[0].Date}
+	scales, whole := map[experiments.Scale]int{}, map[string]bool{}
 	for _, r := range all {
 		whole[r.Table.Name] = whole[r.Table.Name] || r.Table.Scale == experiments.Paper
 	}
 	for _, r := range all {
-		x, y := r.verdicts()
-		if whole[r.Table.Name] && r.Table.Scale != experiments.Paper {
-			x, y = tally{}, tally{}
+		if r.Table.Scale == experiments.Paper || !whole[r.Table.Name] {
+			rows, claims := r.verdicts()
+			o.Rows.join(rows)
+			o.Claims.join(claims)
 		}
-		rows = tally{rows.reproduced + x.reproduced, rows.same + x.same, rows.not + x.not, rows.near + x.near}
-		claims = tally{claims.reproduced + y.reproduced, claims.same + y.same, claims.not + y.not, 0}
-		minutes += r.Minutes
-		first, last = min(first, r.Date), max(last, r.Date)
+		o.Minutes += r.Minutes
+		o.First, o.Last = min(o.First, r.Date), max(o.Last, r.Date)
 		scales[r.Table.Scale]++
-		names[r.Table.Name] = true
 		m := fmt.Sprintf("%s, kernel %s, %d cores, %s", r.Machine.System, r.Machine.Kernel, r.Machine.Cores, r.Go)
-		if !slices.Contains(machines, m) {
-			machines = append(machines, m)
+		if !slices.Contains(o.Machines, m) {
+			o.Machines = append(o.Machines, m)
 		}
 	}
-	when := "on " + first
-	if first != last {
-		when = "from " + first + " to " + last
-	}
-	var parts, missing []string
+	o.Results = len(whole)
 	for _, s := range experiments.Scales {
 		if n := scales[s]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d at scale %s", n, s))
+			o.Scales = append(o.Scales, fmt.Sprintf("%d at scale %s", n, s))
 		}
 	}
 	for _, e := range replays {
-		if !names[e.Name] {
-			missing = append(missing, e.Name)
+		if _, ran := whole[e.Name]; !ran {
+			o.Missing = append(o.Missing, e.Name)
 		}
 	}
-	if len(missing) == 0 {
-		missing = append(missing, "nothing")
-	}
-	return &overview{
-		Ran:      fmt.Sprintf("%d of %d replays (%s), %s, in %.0f minutes of measurement", len(names), len(replays), strings.Join(parts, ", "), when, minutes),
-		Machines: strings.Join(machines, "; "),
-		Verdicts: fmt.Sprintf("of %d rows with a published value %d are reproduced, %d have the same sign, %d are not reproduced; of %d claims of the papers %d, %d and %d. "+
-			"Of the rows of the same sign, %d are within their tolerance or have an interval that holds the published value; only scale or data keep them from counting as reproduced. "+
-			"These are counts of rows, not of results: where our copy leaves a setting open, each reading of it is a row; a replay at both scales counts at scale paper.",
-			rows.reproduced+rows.same+rows.not, rows.reproduced, rows.same, rows.not, claims.reproduced+claims.same+claims.not, claims.reproduced, claims.same, claims.not, rows.near),
-		Missing: strings.Join(missing, ", "),
-	}
+	return o
 }
 
-var pages = template.Must(template.New("").Funcs(functions).Parse(`{{define "head"}}<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.}}</title><style>{{style}} a { color: var(--accent); } th, td { overflow-wrap: break-word; } td { font-variant-numeric: tabular-nums; } .numbers { min-width: 640px; }</style></head>
-<body><main><section class="sheet">{{end}}
-{{define "index"}}{{template "head" "Results of pawl reproduce"}}
-<h1>Results of pawl reproduce</h1>
-<p>Tables and figures of four papers beside our own numbers. Columns “as published” run on public data and have no privacy guarantee.</p>
-{{with .Aims}}<h2>Does the privacy-aware workflow win?</h2>
-<p>Four workflows at one total ε on the same rows, everything paid but for the last column. Accuracy on test rows in %, or what the row says; differences run by run.</p>
-<div class="scroll" tabindex="0" role="group" aria-label="Workflows, may be scrolled"><table class="numbers"><thead><tr><th>data</th><th>ε</th><th>pawl fit</th><th>drop-in DP-SGD</th><th>usual choices, paid</th><th>fit − drop-in</th><th>fit − paid choices</th><th>usual choices, unpaid: no guarantee</th></tr></thead><tbody>
-{{range .}}<tr><td>{{.Data}}{{with .Metric}} ({{.}}){{end}}</td><td>{{.Epsilon}}</td><td>{{estimate .Fit}}</td><td>{{estimate .DropIn}}</td><td>{{estimate .Paid}}</td><td>{{.OverDropIn}}</td><td>{{or .OverPaid "–"}}</td><td>{{estimate .Unpaid}}</td></tr>
-{{end}}</tbody></table></div>
-{{end}}
-{{with .Overview}}<h2>What of the papers is reproduced</h2>
-<p><strong>What was run:</strong> {{.Ran}}. <strong>Machine:</strong> {{.Machines}}. <strong>Not run yet:</strong> {{.Missing}}.</p>
-<p><strong>Verdicts:</strong> {{.Verdicts}}</p>{{end}}
-{{with .Notes}}<h2>Where we do not reproduce</h2>
-<p>Our copies of the papers are transcriptions, and leave settings open. This is where our numbers differ, with the measurement that shows it.</p>
-<ul>{{range .}}<li><strong>{{.Title}}</strong> ({{range $i, $name := .Results}}{{if $i}}, {{end}}<a href="{{$name}}.html">{{$name}}</a>{{end}}). {{.Text}}</li>
-{{end}}</ul>{{end}}
-<h2>Tables and figures</h2>
-<div class="scroll" tabindex="0" role="group" aria-label="Results, may be scrolled"><table class="numbers"><thead><tr><th>name</th><th>shows</th><th>scale</th><th>date</th><th>rows: reproduced / same sign / not</th><th>claims</th><th>took</th></tr></thead><tbody>
-{{range .Results}}<tr><td><a href="{{.ID}}.html">{{.ID}}</a></td><td>{{.Table.Title}}</td><td>{{.Table.Scale}}</td><td>{{.Date}}</td><td>{{rows .}}</td><td>{{claims .}}</td><td>{{length .}}</td></tr>
-{{end}}</tbody></table></div></section></main></body></html>
-{{end}}
-{{define "result"}}{{template "head" .ID}}
-<p><a href="index.html">all results</a></p>
-<h1>{{.ID}}: {{.Table.Title}}</h1>
-<p>{{.Table.Source}}; scale {{.Table.Scale}}; values in {{.Table.Unit}}: mean ± half of a 95 % interval (runs). {{.Table.Guarantee}}.</p>
-{{with pictures .}}<h2>Figures</h2>{{.}}
-<p class="note">Lines are ours with 95 % bands; rings are published values.</p>
-{{end}}<h2>Numbers</h2><div class="scroll" tabindex="0" role="group" aria-label="Numbers, may be scrolled"><table class="numbers"><thead><tr><th></th><th>data used</th><th>published</th><th>as published, ours</th><th>honest, ours</th><th>baseline</th><th>verdict</th></tr></thead><tbody>
-{{range .Table.Rows}}<tr><td>{{.Name}}</td><td>{{.Data}}</td><td>{{figure .Published}}</td><td>{{estimate .AsPublished}}</td><td>{{estimate .Honest}}</td><td>{{estimate .Baseline}}</td><td>{{verdict .}}</td></tr>
-{{end}}</tbody></table></div>
-{{with .Table.Claims}}<h2>Claims</h2><table><thead><tr><th>claim</th><th>verdict</th><th>evidence</th></tr></thead><tbody>
-{{range .}}<tr><td>{{.Statement}}</td><td>{{.Verdict}}</td><td>{{.Evidence}}</td></tr>
-{{end}}</tbody></table>{{end}}
-{{with .Table.Notes}}<h2>Notes</h2><ul>{{range .}}<li>{{.}}</li>
-{{end}}</ul>{{end}}
-<p>Stored {{.On}}; {{len .Cells}} cells in {{length .}}.</p><pre>{{data .}}</pre></section></main></body></html>
-{{end}}`))
+//go:embed pages.html.tmpl
+var pageForms string
+
+var pages = template.Must(template.New("").Funcs(functions).Parse(sentences + pageForms))
 
 // Pages are the pages of HTML by file name: an index, and one for each result.
 func Pages(all []*Result, replays []experiments.Experiment) (map[string][]byte, error) {
