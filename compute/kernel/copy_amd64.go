@@ -14,11 +14,6 @@ func copyRows16(dst *float32, src *float32, srcStride int, rows int)
 //go:noescape
 func copyRows32(dst *float32, src *float32, srcStride int, rows int)
 
-// copyRows48 copies rows of 48 values, srcStride bytes apart, one after another.
-//
-//go:noescape
-func copyRows48(dst *float32, src *float32, srcStride int, rows int)
-
 // transpose8AVX2 sets dst[k][i] = src[i][k] for i < 8 and k < 8·blocks; strides are in bytes.
 //
 //go:noescape

@@ -48,34 +48,6 @@ next:
 	VZEROUPPER
 	RET
 
-// func copyRows48(dst *float32, src *float32, srcStride int, rows int)
-// Requires: AVX
-TEXT ·copyRows48(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ srcStride+16(FP), DX
-	MOVQ rows+24(FP), BX
-
-next:
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS 64(CX), Y2
-	VMOVUPS 96(CX), Y3
-	VMOVUPS 128(CX), Y4
-	VMOVUPS 160(CX), Y5
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS Y2, 64(AX)
-	VMOVUPS Y3, 96(AX)
-	VMOVUPS Y4, 128(AX)
-	VMOVUPS Y5, 160(AX)
-	ADDQ    DX, CX
-	ADDQ    $+192, AX
-	DECQ    BX
-	JNZ     next
-	VZEROUPPER
-	RET
-
 // func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
 // Requires: AVX
 TEXT ·transpose8AVX2(SB), NOSPLIT, $0-40

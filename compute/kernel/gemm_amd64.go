@@ -172,54 +172,6 @@ func tile12x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32
 //go:noescape
 func tile13x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 
-// tile8x48AVX512Loop adds, or with add=0 stores, count times 8 rows of A·B into C.
-// B is a packed panel; strides are in bytes; n columns of C are valid.
-//
-//go:noescape
-func tile8x48AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-
-// tile1x48AVX512 adds, or with add=0 stores, 1 rows of A·B into C.
-// B is a packed panel; strides are in bytes; n columns of C are valid.
-//
-//go:noescape
-func tile1x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-
-// tile2x48AVX512 adds, or with add=0 stores, 2 rows of A·B into C.
-// B is a packed panel; strides are in bytes; n columns of C are valid.
-//
-//go:noescape
-func tile2x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-
-// tile3x48AVX512 adds, or with add=0 stores, 3 rows of A·B into C.
-// B is a packed panel; strides are in bytes; n columns of C are valid.
-//
-//go:noescape
-func tile3x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-
-// tile4x48AVX512 adds, or with add=0 stores, 4 rows of A·B into C.
-// B is a packed panel; strides are in bytes; n columns of C are valid.
-//
-//go:noescape
-func tile4x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-
-// tile5x48AVX512 adds, or with add=0 stores, 5 rows of A·B into C.
-// B is a packed panel; strides are in bytes; n columns of C are valid.
-//
-//go:noescape
-func tile5x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-
-// tile6x48AVX512 adds, or with add=0 stores, 6 rows of A·B into C.
-// B is a packed panel; strides are in bytes; n columns of C are valid.
-//
-//go:noescape
-func tile6x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-
-// tile7x48AVX512 adds, or with add=0 stores, 7 rows of A·B into C.
-// B is a packed panel; strides are in bytes; n columns of C are valid.
-//
-//go:noescape
-func tile7x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-
 // tile6x16AVX2Loop adds, or with add=0 stores, count times 6 rows of A·B into C.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //

@@ -9,8 +9,8 @@ import (
 // machine is one implementation of everything this package computes.
 type machine struct {
 	name string
-	// tiles: for up to 16 columns, for most shapes, and from 1,024 columns on.
-	narrow, usual, broad tile
+	// tiles: for up to 16 columns, and for more.
+	narrow, usual tile
 	// direct is for products that are turned; see turned.
 	direct direct
 	// copyRows copies rows of a tile's width; nil works in Go, as the next two.
@@ -40,13 +40,10 @@ type machine struct {
 // tileFor picks the tile for n columns. It decides speed only: each element of
 // a product is one chain of sums in any tile.
 func (x *machine) tileFor(n int) *tile {
-	switch {
-	case n <= 16:
+	if n <= 16 {
 		return &x.narrow
-	case n < 1024:
-		return &x.usual
 	}
-	return &x.broad
+	return &x.usual
 }
 
 const forceVariable = "PAWL_KERNEL"
@@ -74,7 +71,7 @@ func choose(forced string, available []*machine) *machine {
 
 var portable = machine{
 	name:   "portable",
-	narrow: portableTile, usual: portableTile, broad: portableTile,
+	narrow: portableTile, usual: portableTile,
 	exp:       func(dst, src []float32) { each(dst, src, expOne) },
 	sigmoid:   func(dst, src []float32) { each(dst, src, sigmoidOne) },
 	tanh:      func(dst, src []float32) { each(dst, src, tanhOne) },

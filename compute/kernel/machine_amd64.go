@@ -9,7 +9,7 @@ func machines() []*machine {
 	if !x86.HasAVX2 || !x86.HasFMA || !x86.HasBMI2 {
 		return list
 	}
-	rowCopies := map[int]func(dst, src *float32, srcStride, rows int){16: copyRows16, 32: copyRows32, 48: copyRows48}
+	rowCopies := map[int]func(dst, src *float32, srcStride, rows int){16: copyRows16, 32: copyRows32}
 	var stream func(dst []byte, schedule *[60]uint32, counter uint64)
 	switch {
 	case x86.HasAES && leaf7ECX()>>9&1 == 1:
@@ -22,7 +22,7 @@ func machines() []*machine {
 	usual := assembled(6, 16, tile6x16AVX2Loop, []tileFunc{tile1x16AVX2, tile2x16AVX2, tile3x16AVX2, tile4x16AVX2, tile5x16AVX2})
 	list = append([]*machine{withLayers(machine{
 		name:   "avx2",
-		narrow: usual, usual: usual, broad: usual,
+		narrow: usual, usual: usual,
 		direct:   placed(16, 12, tile1x16AVX2Direct, tile2x16AVX2Direct, tile3x16AVX2Direct, tile4x16AVX2Direct, tile5x16AVX2Direct, tile6x16AVX2Direct),
 		copyRows: rowCopies, transpose8: transpose8AVX2,
 		exp:       vectors(8, expAVX2, expOne),
@@ -43,8 +43,6 @@ func machines() []*machine {
 		usual: assembled(14, 32, tile14x32AVX512Loop, []tileFunc{
 			tile1x32AVX512, tile2x32AVX512, tile3x32AVX512, tile4x32AVX512, tile5x32AVX512, tile6x32AVX512, tile7x32AVX512,
 			tile8x32AVX512, tile9x32AVX512, tile10x32AVX512, tile11x32AVX512, tile12x32AVX512, tile13x32AVX512}),
-		broad: assembled(8, 48, tile8x48AVX512Loop, []tileFunc{
-			tile1x48AVX512, tile2x48AVX512, tile3x48AVX512, tile4x48AVX512, tile5x48AVX512, tile6x48AVX512, tile7x48AVX512}),
 		direct: placed(32, 14, tile1x32AVX512Direct, tile2x32AVX512Direct, tile3x32AVX512Direct, tile4x32AVX512Direct, tile5x32AVX512Direct,
 			tile6x32AVX512Direct, tile7x32AVX512Direct, tile8x32AVX512Direct, tile9x32AVX512Direct, tile10x32AVX512Direct,
 			tile11x32AVX512Direct, tile12x32AVX512Direct, tile13x32AVX512Direct, tile14x32AVX512Direct),

@@ -129,7 +129,7 @@ func checkExact(t failer, x *machine, c, a, b Matrix, accumulate, packed bool) {
 }
 
 // Every height of a tile, every width of a mask and the shapes that take the
-// copied A and the broad tile.
+// copied A.
 func TestMatMulIsExactAtTheEdgesOfEachTile(t *testing.T) {
 	onEach(t, func(t *testing.T, x *machine) {
 		rng := rand.New(rand.NewPCG(3, 4))

@@ -11,7 +11,7 @@ import (
 // copies writes the moves of packing (rows of a panel's width, the 8×8
 // transpose) and of convolution (runs of patches).
 func copies() {
-	for _, width := range []int{16, 32, 48} {
+	for _, width := range []int{16, 32} {
 		copyRows(width)
 	}
 	transpose8()

@@ -68,7 +68,6 @@ func gemm() {
 	for _, shape := range []tile{
 		{lanes: avx512, rows: 14, vectors: 2},
 		{lanes: avx512, rows: 14, vectors: 1},
-		{lanes: avx512, rows: 8, vectors: 3},
 		{lanes: avx2, rows: 6, vectors: 2},
 	} {
 		full := shape
@@ -217,7 +216,9 @@ func (t tile) products(k, step, b, next reg.Register, rows rowAddresses, acc [][
 			PREFETCHT0(Mem{Base: b, Index: next, Scale: 8})
 		} else {
 			// The panels stream by from the third-level cache or memory.
-			PREFETCHT1(Mem{Base: b, Index: next, Scale: 1, Disp: offset})
+			for line := 0; line < t.vectors*t.bytes; line += 64 {
+				PREFETCHT1(Mem{Base: b, Index: next, Scale: 1, Disp: offset + line})
+			}
 		}
 		for j := range bv {
 			VMOVUPS(Mem{Base: b, Disp: offset + t.bytes*j}, bv[j])
