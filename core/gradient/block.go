@@ -120,7 +120,7 @@ func (k *worker) example(e, m int) {
 			k.squares[b.group] += k.merge(tr, from, to)
 		case byForming:
 			w := k.formed[b.place : b.place+b.size]
-			k.form(w, b, lo, hi)
+			k.form(w, b, lo, hi, false)
 			k.squares[b.group] += dot(w, w)
 		}
 	}
@@ -146,17 +146,14 @@ func (k *worker) example(e, m int) {
 	}
 }
 
-// form sets w to the gradient of block b from inputs lo to hi−1: the sum over its
-// uses, chained.
-func (k *worker) form(w []float32, b *block, lo, hi int) {
-	several := k.next[b.first] >= 0
-	if several {
-		clear(w)
-	}
+// form sets w to the gradient of block b from inputs lo to hi−1, or adds it: the sum over its uses, which a chain,
+// never with add, transforms.
+func (k *worker) form(w []float32, b *block, lo, hi int, add bool) {
 	for i := b.first; i >= 0; i = k.next[i] {
 		tr := &k.traces[i]
 		from, to := tr.span(lo, hi)
-		k.product(w, tr, from, to, several)
+		k.product(w, tr, from, to, add)
+		add = true
 	}
 	if b.chain != nil {
 		b.chain(w)
@@ -232,40 +229,46 @@ func (k *worker) merge(tr *Trace, from, to int) float64 {
 	return square
 }
 
-// finish adds to the sum what is formed and, of the other blocks, Σ_i f_i·A_iᵀG_i:
-// with the factors on G it is one product over all n inputs.
-func (k *worker) finish(n int) {
-	for i := range k.blocks {
-		b := &k.blocks[i]
-		sum := k.sum[b.offset : b.offset+b.size]
-		if b.way != byPairs {
-			kernel.AddScaled(sum, k.part[b.place:b.place+b.size], 1)
-			continue
-		}
-		tr := &k.traces[b.first]
-		k.scale(tr, k.factors(b)[:n])
-		_, rows := tr.span(0, n)
-		k.product(sum, tr, 0, rows, true)
+// begin says whether a microbatch adds to the sum. The first one of a step sets it, which saves clearing and reading the
+// sum; parameters without a block have a sum of 0.
+func (k *worker) begin() (add bool) {
+	if k.begun {
+		return true
 	}
+	k.begun = true
+	covered := 0
+	for i := range k.blocks {
+		covered += k.blocks[i].size
+	}
+	if covered == len(k.sum) { // blocks do not overlap
+		return false
+	}
+	clear(k.sum)
+	return true
 }
 
-// accumulate adds the gradients of n inputs as they are.
-func (k *worker) accumulate(n int) {
+// finish adds to the sum what is formed and, of the other blocks, Σ_i f_i·A_iᵀG_i: with the factors on G it is one
+// product over all n inputs. Where nothing is clipped there are no factors, and nothing is formed before.
+func (k *worker) finish(n int) {
+	add, clips := k.begin(), k.t.Clipping != Unclipped
 	for i := range k.blocks {
 		b := &k.blocks[i]
-		sum := k.sum[b.offset : b.offset+b.size]
-		to := sum
-		if b.chain != nil {
-			to = k.part[b.place : b.place+b.size]
+		sum, part := k.sum[b.offset:b.offset+b.size], k.part[b.place:]
+		switch {
+		case clips && b.way != byPairs:
+		case b.chain != nil:
+			k.form(part[:b.size], b, 0, n, false)
+		default:
+			if clips {
+				k.scale(&k.traces[b.first], k.factors(b)[:n])
+			}
+			k.form(sum, b, 0, n, add)
+			continue
 		}
-		for i := b.first; i >= 0; i = k.next[i] {
-			tr := &k.traces[i]
-			_, rows := tr.span(0, n)
-			k.product(to, tr, 0, rows, true)
-		}
-		if b.chain != nil {
-			b.chain(to)
-			kernel.AddScaled(sum, to, 1)
+		if add {
+			kernel.AddScaled(sum, part[:b.size], 1)
+		} else {
+			copy(sum, part)
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 type worker struct {
 	t       *Training
 	id      int
-	sum     []float32
+	sum     []float32 // of this step, once a microbatch has begun it
+	begun   bool
 	inputs  []float32
 	plain   []float32
 	targets []float32
@@ -75,12 +76,10 @@ func (k *worker) microbatch(s *step, params []float32, rows []int32, seed uint64
 	if m > 1 {
 		k.average(m)
 	}
-	if t.Clipping == Unclipped {
-		k.accumulate(n)
-		return
-	}
-	for e := range len(rows) {
-		k.example(e, m)
+	if t.Clipping != Unclipped {
+		for e := range len(rows) {
+			k.example(e, m)
+		}
 	}
 	k.finish(n)
 }

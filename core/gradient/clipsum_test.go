@@ -213,6 +213,60 @@ func (w brokenNet) Backprop(worker int, params, inputs, targets []float32, seeds
 	})
 }
 
+// Nothing of a step is left in the sum of the next: where a lot is empty, or has rows for one worker only, and where
+// the network uses fewer parameters than before.
+func TestSumsOfAStepBeginAnew(t *testing.T) {
+	for _, shape := range tiny {
+		for _, kind := range []Clipping{Flat, Unclipped} {
+			step, seen, used, empty, few := 0, 0, 0, 0, 0
+			net := brokenNet{rawNet: rawNet{t: shape.t, m: shape.m, n: shape.n, bias: true}}
+			size := net.rawNet.Parameters()
+			net.traces = func(tr Trace) []Trace {
+				seen += len(tr.G)
+				second := tr
+				second.Offset, second.G = size, append([]float32(nil), tr.G...)
+				return [][]Trace{{tr, second}, {tr}, {second}, {}}[step%4]
+			}
+			var inputs [][]float32
+			for range 8 {
+				x := make([]float32, net.Inputs())
+				for j := range x {
+					x[j] = 1
+				}
+				inputs = append(inputs, x)
+			}
+			tr := training(net, nil)
+			tr.Clipping, tr.Alone, tr.Microbatch = kind, true, 1
+			tr.Steps, tr.SamplingRate = 80, 0.2
+			tr.Update = func(_ int, _, g []float32) {
+				for half, trained := range [][4]bool{{true, true, false, false}, {true, false, true, false}} {
+					want := trained[step%4] && seen > 0
+					for _, v := range g[half*size : (half+1)*size] {
+						if (v != 0) != want {
+							t.Fatalf("%s, %s, step %d with %d numbers: half %d has %g", shape.name, kind, step, seen, half, v)
+						}
+					}
+				}
+				switch {
+				case seen == 0:
+					empty++
+				case seen == shape.t*shape.n:
+					few++
+				default:
+					used++
+				}
+				step, seen = step+1, 0
+			}
+			if err := tr.run(context.Background(), mustOpen(t, imageRows(1, true, inputs, make([]float64, 8), nil, net.Inputs())), make([]float32, net.Parameters()), 0, entropy.Seeded(9)); err != nil {
+				t.Fatal(err)
+			}
+			if empty < 5 || few < 5 || used < 5 {
+				t.Errorf("%d empty lots, %d of one row, %d others: too few to tell", empty, few, used)
+			}
+		}
+	}
+}
+
 // Norms of two traces do not add on a shared parameter, and a G that two traces
 // share would be scaled twice: both end the run, and nothing leaves.
 func TestTracesThatOverlapAreRefused(t *testing.T) {

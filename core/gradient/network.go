@@ -415,9 +415,11 @@ func (s *step) input(rows func(i int) []float64, row int, dst []float32) {
 // work sums the clipped gradients of worker w's share of the lot.
 func (s *step) work(w int) {
 	k := &s.workers[w]
-	clear(k.sum)
-	k.bound, k.within = s.norm, 0
+	k.bound, k.within, k.begun = s.norm, 0, false
 	for lo := w * s.size; lo < len(s.lot); lo += workers * s.size {
 		k.microbatch(s, s.params, s.lot[lo:min(lo+s.size, len(s.lot))], s.mask)
+	}
+	if !k.begun {
+		clear(k.sum)
 	}
 }
