@@ -238,7 +238,8 @@ func Named(arg string) bool {
 }
 
 // BaseName is the name of a data set by that of its file, without folder and extensions; of a
-// pattern what its files have in common; of a database that of the table, and "" of a query and of standard input.
+// pattern what its files have in common; of a database that of the table, and "" of a query, of standard input and of
+// any other pipe.
 func BaseName(arg string) string {
 	if arg == Stdin {
 		return ""
@@ -251,8 +252,12 @@ func BaseName(arg string) string {
 		return d.table
 	}
 	path, inner := arg, ""
-	if _, err := os.Stat(arg); err != nil {
+	switch info, err := os.Stat(arg); {
+	case err != nil:
 		path, inner, _ = strings.Cut(arg, "#")
+	case info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0, strings.HasPrefix(filepath.ToSlash(filepath.Dir(arg)), "/proc"),
+		strings.HasPrefix(filepath.ToSlash(filepath.Dir(arg)), "/dev") && info.Mode().IsRegular():
+		return "" // what a shell hands over: /dev/stdin, or /dev/fd/63, which has another number the next time
 	}
 	base := reader.WithoutPacking(filepath.Base(path))
 	base = strings.TrimSuffix(base, filepath.Ext(base))
