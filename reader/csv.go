@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pawl/data/schema"
@@ -460,8 +461,14 @@ func (c *CSV) readFault(err error) error {
 	return fmt.Errorf("%s: %w", c.file, err)
 }
 
-func nearestHint(name string, among []string, otherwise string) string {
-	if near := schema.Nearest(name, among); near != "" {
+// nearestHint names the nearest of among that does not belong to something else already.
+func nearestHint(name string, among, taken []string, otherwise string) string {
+	known := map[string]bool{}
+	for _, n := range taken {
+		known[n] = true
+	}
+	free := slices.DeleteFunc(slices.Clone(among), func(n string) bool { return known[n] })
+	if near := schema.Nearest(name, free); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return otherwise

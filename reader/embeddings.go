@@ -283,7 +283,7 @@ func (e *Embeddings) keyColumn(all []columnar.Column, name string) (int, error) 
 			for k := range all {
 				names[k] = all[k].Name
 			}
-			return 0, e.fault(0, "", fmt.Sprintf("the file has no column %q to join by", name), nearestHint(name, names, ""))
+			return 0, e.fault(0, "", fmt.Sprintf("the file has no column %q to join by", name), nearestHint(name, names, nil, ""))
 		case !isKey(all[i]):
 			return 0, e.fault(0, name, "of type "+all[i].Type+"; keys are texts or whole numbers", "")
 		}

@@ -61,7 +61,7 @@ func (m *manyParts) compare(in records) (order []int, err error) {
 				"leave the part out, or give it the columns of the others; if the files have no header line, declare file: {header: false}")
 		case at < 0:
 			return nil, in.headFault("", fmt.Sprintf("the column %q of %s is missing here: parts of one table have the same columns", name, other),
-				nearestHint(name, header, "leave the part out, or give it the columns of the others"))
+				nearestHint(name, header, m.header, "leave the part out, or give it the columns of the others"))
 		}
 		if m.readable(f) != in.readable(at) {
 			return nil, in.headFault(name, "its type is not that of the column in "+other, "write both files with the same types")

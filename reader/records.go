@@ -76,7 +76,7 @@ func (r *Records) Header() []string { return r.in.Header() }
 
 // Absent is the fault of a column that the file does not have and a model of schema s needs.
 func (r *Records) Absent(s *schema.Schema, column string) error {
-	return absent(r.in, column, "which the model needs", "the file needs each column that the model uses, under the name that it was trained with", func() bool { return mayShow(r.in, s) })
+	return absent(r.in, s, column, "which the model needs", "the file needs each column that the model uses, under the name that it was trained with", func() bool { return mayShow(r.in, s) })
 }
 
 // Next returns the texts of the next record, one per column and fresh; a null gives

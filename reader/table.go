@@ -346,7 +346,7 @@ func (t *table) match(in records, o Options) error {
 			t.field[i] = -1
 		default:
 			t.field[i] = -1
-			faults = append(faults, absent(in, col.Source(), "which the schema declares", mayIgnore, near))
+			faults = append(faults, absent(in, s, col.Source(), "which the schema declares", mayIgnore, near))
 		}
 		if isUnit && !o.Optional[col.Name] {
 			t.unit = t.field[i]
@@ -428,13 +428,13 @@ func loosely(name string) string { return strings.ToLower(strings.TrimSpace(name
 const mayIgnore = "a column that the file need not have is declared type: ignore"
 
 // absent is the fault of a column that the file lacks, with the nearest of its names if those may be shown.
-func absent(in records, column, why, otherwise string, near func() bool) error {
+func absent(in records, s *schema.Schema, column, why, otherwise string, near func() bool) error {
 	err := in.absent(column, why, otherwise)
 	var p *PositionError
 	if errors.As(err, &p) {
 		p.listed, p.about = "the file has no such column, "+why, column
 		if near() {
-			p.hint = nearestHint(column, in.Header(), p.hint)
+			p.hint = nearestHint(column, in.Header(), s.Sources(), p.hint)
 		}
 	}
 	return err
@@ -449,7 +449,7 @@ func undeclaredColumn(in records, s *schema.Schema, field int, show, near bool) 
 	}
 	hint := "declare it, with type: ignore if it is not to be used, or ignore all such columns with others: ignore"
 	if near {
-		hint = nearestHint(header[field], s.Sources(), hint)
+		hint = nearestHint(header[field], s.Sources(), header, hint)
 	}
 	return in.headFault(header[field], "not declared in the schema", hint)
 }

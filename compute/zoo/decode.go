@@ -10,11 +10,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"pawl/compute/nn"
 	"pawl/internal/usage"
@@ -113,16 +111,14 @@ func Decode(name string, data []byte) (spec Spec, err error) {
 	switch {
 	case len(data) > maxBytes:
 		return fault(1, 1, "a network file larger than 1 MiB", "")
-	case !utf8.Valid(data):
-		return fault(1, 1, "not UTF-8 text", "")
 	}
-	// The parser is another project's; a fault in it must not stop the program.
+	// The decoder is another project's; a fault in it must not stop the program.
 	defer func() {
 		if recover() != nil {
 			spec, err = fault(1, 1, "not readable as YAML", "")
 		}
 	}()
-	file, err := parser.ParseBytes(data, 0)
+	file, err := usage.ParseYAML(data)
 	if err != nil {
 		return Spec{}, syntaxError(name, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"pawl/internal/usage"
 )
 
 // FromSmartNoise turns the metadata that SmartNoise SQL reads (YAML: collection, schema,
@@ -21,9 +23,15 @@ func FromSmartNoise(name string, data []byte) (table string, text []byte, notes 
 	fail := func(format string, args ...any) (string, []byte, []string, error) {
 		return "", nil, nil, &Error{File: name, Msg: fmt.Sprintf(format, args...)}
 	}
-	var root yaml.MapSlice
-	if err := yaml.UnmarshalWithOptions(data, &root, yaml.UseOrderedMap()); err != nil {
+	file, err := usage.ParseYAML(data)
+	if err != nil {
 		return "", nil, nil, syntaxError(name, err)
+	}
+	var root yaml.MapSlice
+	if len(file.Docs) == 1 && file.Docs[0].Body != nil {
+		if err := yaml.NodeToValue(file.Docs[0].Body, &root, yaml.UseOrderedMap()); err != nil {
+			return "", nil, nil, syntaxError(name, err)
+		}
 	}
 	root = slices.DeleteFunc(root, func(i yaml.MapItem) bool { return i.Key == "engine" })
 	tables := tablesOf(root)

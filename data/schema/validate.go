@@ -46,8 +46,8 @@ func (s *Schema) faults(broken map[int]bool) (all []error) {
 	if s.Version < 1 || s.Version > Version {
 		add(newFault(-1, "version", "", fmt.Sprintf("version %d is not understood (1 to %d)", s.Version, Version), ""))
 	}
-	if !printable(s.Dataset) {
-		add(newFault(-1, "dataset", "", "dataset must be printable text of at most 200 letters", ""))
+	if len(s.Dataset) > 200 || strings.ContainsFunc(s.Dataset, func(r rune) bool { return !unicode.IsPrint(r) }) { // as the ledger has it
+		add(newFault(-1, "dataset", "", "dataset must be printable text of at most 200 bytes", ""))
 	}
 	add(s.validateRows())
 	add(s.File.validate())

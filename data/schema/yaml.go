@@ -5,10 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"pawl/internal/usage"
 )
@@ -27,16 +25,7 @@ type field struct {
 // Anchors, aliases, tags and merge keys are refused where they are met: nothing
 // in a schema needs them and each is a way to say something twice.
 func parseYAML(name string, data []byte) (body ast.Node, err error) {
-	if !utf8.Valid(data) {
-		return nil, &Error{File: name, Line: 1, Col: 1, Msg: "not UTF-8 text", hint: "save the schema as UTF-8"}
-	}
-	// The parser is another project's; a fault in it must not stop the program.
-	defer func() {
-		if recover() != nil {
-			body, err = nil, &Error{File: name, Line: 1, Col: 1, Msg: "not readable as YAML"}
-		}
-	}()
-	f, err := parser.ParseBytes(data, 0)
+	f, err := usage.ParseYAML(data)
 	if err != nil {
 		return nil, syntaxError(name, err)
 	}

@@ -34,9 +34,47 @@ var (
 	oleMagic  = []byte{0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1}
 )
 
+// form is a well-known form of files that are not read, told by how such a file begins.
+type form struct{ magic, what, advice string }
+
+var unread = []form{
+	{"\xfd7zXZ\x00", "packed with xz, which pawl does not unpack", repack},
+	{"BZh91AY&SY", "packed with bzip2, which pawl does not unpack", repack},
+	{"7z\xbc\xaf\x27\x1c", "packed with 7-Zip, which pawl does not unpack", repack},
+	{"Rar!\x1a\x07", "packed with RAR, which pawl does not unpack", repack},
+	{"\x04\x22\x4d\x18", "packed with LZ4, which pawl does not unpack", repack},
+	{"SQLite format 3\x00", "an SQLite file, not a table", "name a table in it: 'sqlite:FILE?table=NAME'"},
+	{"%PDF-", "a PDF file, not a table", resave},
+	{"\x89HDF\r\n\x1a\n", "an HDF5 file, not a table", resave},
+	{"\x93NUMPY", "a NumPy file, not a table", "vectors are joined to a table by --embeddings; images need --labels"},
+	{"<stata_dta>", "a Stata file, not a table", resave},
+	{"$FL2@(#)", "an SPSS file, not a table", resave},
+	{"$FL3@(#)", "an SPSS file, not a table", resave},
+	{"Obj\x01", "an Avro file, not a table", resave},
+	{"{\\rtf", "a Rich Text file, not a table", resave},
+}
+
+const (
+	repack = "unpack it first; gzip and zstd are read as they are"
+	resave = "save the table as CSV or Parquet"
+)
+
+// foreign is the form of a file that is not read, nil for any other.
+func foreign(content []byte) *form {
+	for i := range unread {
+		if bytes.HasPrefix(content, []byte(unread[i].magic)) {
+			return &unread[i]
+		}
+	}
+	return nil
+}
+
 // unpack unpacks what is packed, told by its content. The plain bytes are the table: a packed
 // copy has the digest of what it was made from.
 func unpack(name, inner string, content []byte) (reader.Part, error) {
+	if f := foreign(content); f != nil {
+		return reader.Part{}, usage.New(fmt.Sprintf("%s: %s", name, f.what), f.advice)
+	}
 	switch {
 	case bytes.HasPrefix(content, zipMagic):
 		return member(name, inner, content)

@@ -157,6 +157,7 @@ func TestRefusedFiles(t *testing.T) {
 		"cut.csv.gz": gz(long)[:40], "cut.csv.zst": zst(long)[:20], "cut.zip": zipped(entry{"a.csv", long})[:100], "head.gz": gz(long)[:3],
 		"twice.csv.gz": gz(string(gz(visits))), "twice.zip": zipped(entry{"a.csv.gz", string(gz(visits))}),
 		"encrypted.zip": encrypted, "odd.zip": odd, "plain.csv": []byte(visits), "folder/a.csv": []byte(visits),
+		"a.csv.xz": []byte("\xfd7zXZ\x00\x00\x04"), "a.csv.bz2": []byte("BZh91AY&SY\x01"), "bzh.csv": []byte("BZh9,x\n"), "a.db": []byte("SQLite format 3\x00"), "a.pdf": []byte("%PDF-1.7\n"),
 		"p-1.csv": []byte(visits), "p-2.csv": []byte("age\n1\n"), "q.d/x": nil,
 	})
 	for arg, want := range map[string]string{
@@ -171,6 +172,11 @@ func TestRefusedFiles(t *testing.T) {
 		"twice.zip":       "twice.zip#a.csv.gz: packed twice (gzip inside)",
 		"encrypted.zip":   "encrypted.zip#a.csv: it is encrypted",
 		"odd.zip":         "odd.zip#a.csv: packed by an unsupported method (77)",
+		"a.csv.xz":        "a.csv.xz: packed with xz, which pawl does not unpack",
+		"a.csv.bz2":       "a.csv.bz2: packed with bzip2, which pawl does not unpack",
+		"a.csv.bz2#a.csv": "a.csv.bz2: packed with bzip2, which pawl does not unpack",
+		"a.db":            "a.db: an SQLite file, not a table",
+		"a.pdf":           "a.pdf: a PDF file, not a table",
 		"plain.csv#Sheet": `plain.csv: neither a zip archive nor a workbook: it has no part "Sheet"`,
 		"absent.csv":      "absent.csv: no such file",
 		"absent-*.csv":    "absent-*.csv: no file matches this pattern",

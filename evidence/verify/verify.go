@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"syscall"
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
@@ -122,7 +123,7 @@ func read(dir string) (*folder, error) {
 		return nil, err
 	}
 	signed, err := os.ReadFile(f.at(workflow.SignatureFile))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) { // a file holds no statement either
 		return nil, err
 	} else if err == nil {
 		f.texts[workflow.SignatureFile] = signed

@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/data/schema"
 	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/internal/request"
 	"pawl/internal/usage"
 	"pawl/serve"
@@ -92,6 +94,9 @@ func servePages(ctx context.Context, a *app, f *serveFlags, listen bool) error {
 	tables, err := tablesOf(f.tables)
 	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(f.out); err == nil && !info.IsDir() {
+		return mistakef("name the folder into which pawl fit wrote", "--out: %s is a file, not a directory", f.out)
 	}
 	where, err := a.ledgerAddress()
 	if err != nil {
@@ -183,21 +188,18 @@ func tablesOf(flags []string) ([]serve.Table, error) {
 	var all []serve.Table
 	var faults []error
 	for _, f := range flags {
-		data, schema, ok := strings.Cut(f, "=")
+		data, declared, ok := strings.Cut(f, "=")
 		name := filepath.Base(data)
 		switch {
-		case !ok || data == "" || schema == "":
+		case !ok || data == "" || declared == "":
 			faults = append(faults, mistakef("example: --table patients.csv=patients.yaml", "--table: %.80q is not FILE=SCHEMA", f))
 			continue
 		case slices.ContainsFunc(all, func(t serve.Table) bool { return t.Name == name }) || slices.Contains(source.Names(), name):
 			faults = append(faults, mistakef("give one of the files another name", "--table: there are two data sets called %s", name))
 		}
-		for _, file := range []string{data, schema} {
-			if _, err := os.Stat(file); err != nil {
-				faults = append(faults, err)
-			}
-		}
-		all = append(all, serve.Table{Name: name, Data: data, Schema: schema})
+		_, err := schema.Load(declared)
+		faults = append(faults, table.CheckFile(data), err)
+		all = append(all, serve.Table{Name: name, Data: data, Schema: declared})
 	}
 	return all, usage.All(faults...)
 }

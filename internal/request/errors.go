@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -35,6 +36,9 @@ func Text(err error) string {
 	if folder := folderAsFile(err); folder != nil {
 		text = strings.Replace(strings.Replace(text, folder.Path+": "+folder.Error(), folder.Error(), 1), folder.Error(), folder.Path+" is a directory, not a file", 1)
 	}
+	if named, file := fileAsFolder(err); named != nil {
+		text = strings.Replace(text, named.Error(), file+" is a file, not a directory", 1)
+	}
 	return line(text)
 }
 
@@ -46,16 +50,37 @@ func folderAsFile(err error) *fs.PathError {
 	return nil
 }
 
+// fileAsFolder is the fault of a path that goes through a file as if it were a folder, and that file; nil for any other.
+func fileAsFolder(err error) (named *fs.PathError, file string) {
+	if !errors.As(err, &named) || !errors.Is(named, syscall.ENOTDIR) {
+		return nil, ""
+	}
+	for file = filepath.Clean(named.Path); ; file = filepath.Dir(file) {
+		if info, err := os.Stat(file); err == nil && !info.IsDir() {
+			return named, file
+		}
+		if file == filepath.Dir(file) { // it has gone meanwhile
+			return nil, ""
+		}
+	}
+}
+
 func line(text string) string { return usage.Redact(strings.Join(strings.Fields(text), " ")) }
 
 // Hint is how to correct what err reports, in one line like Text, or "".
 func Hint(err error) string {
 	if folder := folderAsFile(err); folder != nil { // before what is said of a file's content
-		return line("name the file itself, such as " + usage.Shell(filepath.Join(folder.Path, "NAME")))
+		return line("name the file itself, such as " + usage.Shell(strings.TrimRight(folder.Path, "/")+"/FILE"))
 	}
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
 		return line(h.Hint())
+	}
+	if errors.Is(err, ledger.ErrStore) && !errors.Is(err, ledger.ErrBroken) && !errors.Is(err, ledger.ErrNewer) && !errors.Is(err, ledger.ErrUnavailable) {
+		return "choose the ledger with --ledger or PAWL_LEDGER"
+	}
+	if named, _ := fileAsFolder(err); named != nil {
+		return line("correct the path " + usage.Shell(named.Path))
 	}
 	return ""
 }

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"pawl/internal/usage"
 )
@@ -44,8 +42,6 @@ func Decode(file string, data []byte) (s *Space, err error) {
 	switch {
 	case len(data) > maxBytes:
 		return fail(1, 1, "a space file larger than 1 MiB", "write ranges instead of long lists")
-	case !utf8.Valid(data):
-		return fail(1, 1, "not UTF-8 text", "save the file as UTF-8")
 	}
 	root, err := parse(data)
 	if err != nil {
@@ -63,15 +59,9 @@ func Decode(file string, data []byte) (s *Space, err error) {
 	return s, nil
 }
 
-// parse returns the one document of a file. The parser is another project's: a panic
-// in it becomes an error.
-func parse(data []byte) (body ast.Node, err error) {
-	defer func() {
-		if recover() != nil {
-			body, err = nil, fmt.Errorf("not readable as YAML")
-		}
-	}()
-	file, err := parser.ParseBytes(data, 0)
+// parse returns the one document of a file.
+func parse(data []byte) (ast.Node, error) {
+	file, err := usage.ParseYAML(data)
 	if err != nil {
 		return nil, err
 	}
