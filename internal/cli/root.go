@@ -107,7 +107,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		SilenceErrors:     true,
 		Version:           build.Version(),
 		Args:              noCommand,
-		PersistentPreRunE: func(c *cobra.Command, args []string) error { return usage.All(emptyArg(c, args), flagValues(c)) },
+		PersistentPreRunE: flagValues,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -176,21 +176,14 @@ func commandNames(c *cobra.Command) (names []string) {
 // zeroMeans are the numbers without a default of their own that may be 0.
 var zeroMeans = []string{"attributes", "ema", "eta", "numeric", "skip", "warmup", "workers"}
 
-// emptyArg refuses an argument that is an empty text, such as that of a shell variable which is not set.
-func emptyArg(c *cobra.Command, args []string) error {
-	for i, arg := range args {
-		if strings.TrimSpace(arg) == "" {
-			return mistakef("usage: "+c.UseLine(), "%s: argument %d is empty", c.CommandPath(), i+1)
-		}
-	}
-	return nil
-}
-
-// flagValues refuses values that were not meant: an empty text, such as that of a shell variable which is not set, and a 0
+// flagValues refuses values, of arguments too, that were not meant: an empty text, as of a shell variable that is not set, and a 0
 // for a number that follows from other facts, which must not count as left out; and the next flag, which --html --json
 // would take for the name of a folder.
-func flagValues(c *cobra.Command) error {
+func flagValues(c *cobra.Command, args []string) error {
 	var faults []error
+	if i := slices.IndexFunc(args, func(a string) bool { return strings.TrimSpace(a) == "" }); i >= 0 {
+		faults = append(faults, mistakef("usage: "+c.UseLine(), "%s: argument %d is empty", c.CommandPath(), i+1))
+	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		values, kind := []string{f.Value.String()}, f.Value.Type()
 		if list, ok := f.Value.(pflag.SliceValue); ok {
