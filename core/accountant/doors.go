@@ -311,7 +311,7 @@ func (s *DoorSpending) after(dear bool, class string, cost places[costs]) (worst
 			continue // a unit that is spent up does not stop an event elsewhere
 		}
 		old := sums.at(x).plus(others)
-		if w := s.doors.needs(old.plus(c), dear, s.doors.epsilon); !touched || w >= worst {
+		if w := s.doors.needs(old.plus(c), dear, s.doors.epsilon); !touched || !(w < worst) { // also if w is NaN, which nothing admits
 			worst, before, touched = w, s.doors.needs(old, dear, s.doors.epsilon), true
 		}
 	}

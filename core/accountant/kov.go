@@ -53,14 +53,16 @@ func (m kov) epsilonAt(delta float64) (epsilon, order float64) {
 	target := math.Log(left) - logSlack
 	best := m.basic()
 	m.atoms(func(next, logW, logV float64) bool {
-		if e := logSub(logW, target) - logV; e >= next {
+		e := logSub(logW, target) - logV
+		switch {
+		case e >= next:
 			best = math.Min(best, e)
 			return false
-		}
-		if best = math.Min(best, next); next <= 0 {
+		case math.IsNaN(e) && !math.IsInf(logV, -1): // proves nothing, but before the first atom
 			return false
 		}
-		return true
+		best = math.Min(best, next)
+		return next > 0
 	})
 	return math.Max(0, best), 0
 }

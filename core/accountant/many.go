@@ -77,13 +77,11 @@ func Curve(e dp.Event, rel dp.Relation, deltas []float64, which Method) (epsilon
 		}
 		// best is the smallest of bounds and of what the worse direction has.
 		best := func(bounds []bound, of func(tail) float64) float64 {
-			here := inf
-			for i, d := range tails {
-				if x := of(d); i == 0 || x > here {
-					here = x
-				}
+			here := math.Inf(-1)
+			for _, d := range tails {
+				here = math.Max(here, of(d))
 			}
-			return math.Min(least(bounds).value, here)
+			return math.Min(least(bounds).value, orInf(here)) // no tail, or one of no value: +Inf
 		}
 		quick := want{closed: w.closed, rdp: true}
 		for i, delta := range deltas {

@@ -25,20 +25,20 @@ func logNormalCDF(x float64) float64 {
 	return -0.5*x*x - math.Log(-x) - 0.5*math.Log(2*math.Pi) + math.Log1p(series)
 }
 
-// logAdd returns ln(e^a + e^b).
+// logAdd returns ln(e^a + e^b), NaN if either is NaN.
 func logAdd(a, b float64) float64 {
 	if a < b {
 		a, b = b, a
 	}
-	if math.IsInf(a, 0) {
+	if math.IsInf(a, 0) && b <= a {
 		return a
 	}
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// logSub returns ln(e^a − e^b) for a >= b, and −Inf where they are equal.
+// logSub returns ln(e^a − e^b) for a >= b, and −Inf where they are equal, up to rounding; NaN if either is NaN or b is +Inf.
 func logSub(a, b float64) float64 {
-	if b >= a {
+	if b >= a && !math.IsInf(b, 1) {
 		return math.Inf(-1)
 	}
 	return a + math.Log(-math.Expm1(b-a))

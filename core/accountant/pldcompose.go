@@ -138,10 +138,15 @@ type tail struct {
 // maxTransform bounds the length of the Fourier transform.
 const maxTransform = 1 << 19
 
+// steepest is the largest logarithm by which a tilt lets neighbouring points of a lattice differ. A steeper one adds
+// nothing, and float64 holds no weights of three points e^700 apart.
+const steepest = 300
+
 // transform composes by FFT after tilting every law by e^(t·loss − K): the
 // rounding of the transform is then relative to the masses that decide delta, and
-// not to the bulk, beside which delta is lost below 1e-9.
+// not to the bulk, beside which delta is lost below 1e-9. It fails where a sum is no number.
 func (c composed) transform(by tilt) (tail, bool) {
+	by.t = math.Min(by.t, steepest/c.h)
 	t := by.t
 	k, lo, hi := c.window(by)
 	width := math.Ceil((hi-lo)/c.h) + 2
@@ -193,7 +198,8 @@ func (c composed) transform(by tilt) (tail, bool) {
 	points := math.Min(float64(n), 1/-math.Expm1(-t*c.h))
 	rounding := 3 * unit * (1 + sum(c.counts)) * float64(bits.Len(uint(n))) * size / float64(n) * points
 	out.slack = (4*math.Exp(-by.logOutside) + rounding) * math.Exp(logTangent(t))
-	return out, true
+	// The sums at the first point hold all terms, so a NaN anywhere is there.
+	return out, !math.IsNaN(out.slack + out.all[0] + out.gain[0])
 }
 
 // spectrum is the product of the transforms of laws from, from+every, ... of n points,

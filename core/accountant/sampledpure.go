@@ -151,7 +151,11 @@ func sampledRange(q, epsilon, alpha float64) float64 {
 	const cells = 16
 	best, at := inf, 0.
 	for i := range cells {
-		if v := negative(epsilon * (float64(i) + 0.5) / cells); v < best {
+		v := negative(epsilon * (float64(i) + 0.5) / cells)
+		if math.IsNaN(v) {
+			return inf
+		}
+		if v < best {
 			best, at = v, float64(i)
 		}
 	}

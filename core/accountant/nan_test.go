@@ -1,0 +1,72 @@
+package accountant
+
+import (
+	"math"
+	"testing"
+
+	"pawl/core/dp"
+)
+
+// A value that is no number proves nothing: it must not read as a mass, a delta or an epsilon of 0.
+func TestNaNLowersNoBound(t *testing.T) {
+	nan, zero := math.NaN(), math.Inf(-1)
+	for name, got := range map[string]float64{
+		"0 + NaN": logAdd(zero, nan), "NaN + 0": logAdd(nan, zero), "NaN + 1": logAdd(nan, 0), "NaN − 0": logSub(nan, zero),
+		"1 − NaN": logSub(0, nan), "∞ − ∞": logSub(inf, inf),
+	} {
+		if !math.IsNaN(got) {
+			t.Errorf("ln of %s is %v", name, got)
+		}
+	}
+	d := tail{h: 1, t: 1, k: 0, first: 1, all: []float64{0, 0}, gain: []float64{0, 0}, slack: nan}
+	if e := d.epsilonAt(-1); !math.IsInf(e, 1) {
+		t.Errorf("a tail without a value has an epsilon of %v", e)
+	}
+	c := compose(1, []lattice{{start: 0, mass: []float64{0.5, nan}}}, []float64{1})
+	if _, ok := c.transform(tilt{1, 40}); ok {
+		t.Error("a composition of no number has a tail")
+	}
+	if e, _ := (kov{count: 3, epsilon: nan}).epsilonAt(0.01); e < 1 {
+		t.Errorf("three uses of an epsilon that is no number cost %v", e)
+	}
+}
+
+// Any tilt gives a bound, also one that is far too steep for the lattice.
+func TestSteepTiltsAreBounds(t *testing.T) {
+	for _, epsilon := range []float64{0.01, 1.1547819846894583, 3} {
+		parts, err := flatten(dp.Repeat{Count: 2, Event: dp.Pure{Epsilon: epsilon}}, addRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := curveOf(parts, addRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, ok := privacyLossOf(parts, &account{rel: addRemove, curve: c})
+		if !ok {
+			t.Fatal("no privacy loss")
+		}
+		law, tails := response(epsilon, 0).uses(2), 0
+		for _, step := range []float64{epsilon / 400, epsilon / 100, epsilon / 3} {
+			composed, ok := p.compose(p.directions[0], step, 1e-8)
+			if !ok {
+				t.Fatal("no composition")
+			}
+			for s := 0.1; s < 2e6; s *= 1.01 {
+				d, ok := composed.transform(tilt{s, 40})
+				if !ok {
+					continue
+				}
+				tails++
+				for _, x := range []float64{0, 0.5 * epsilon, epsilon, 1.9 * epsilon} {
+					if got, least := d.logDelta(x), math.Log(law.hockey(x)); !(got >= least-1e-9) {
+						t.Fatalf("%v twice on steps of %v, tilted by %v: ln delta of %v is %v, at least %v is true", epsilon, step, s, x, got, least)
+					}
+				}
+			}
+		}
+		if tails < 3000 {
+			t.Errorf("only %d tails", tails)
+		}
+	}
+}
