@@ -54,11 +54,10 @@ func (m kov) epsilonAt(delta float64) (epsilon, order float64) {
 	best := m.basic()
 	m.atoms(func(next, logW, logV float64) bool {
 		e := logSub(logW, target) - logV
-		switch {
-		case e >= next:
+		if e >= next {
 			best = math.Min(best, e)
-			return false
-		case math.IsNaN(e) && !math.IsInf(logV, -1): // proves nothing, but before the first atom
+		}
+		if e >= next || math.IsNaN(e) && !math.IsInf(logV, -1) { // NaN proves nothing; before the first atom it is expected
 			return false
 		}
 		best = math.Min(best, next)

@@ -151,12 +151,11 @@ func sampledRange(q, epsilon, alpha float64) float64 {
 	const cells = 16
 	best, at := inf, 0.
 	for i := range cells {
-		v := negative(epsilon * (float64(i) + 0.5) / cells)
-		if math.IsNaN(v) {
-			return inf
-		}
-		if v < best {
+		switch v := negative(epsilon * (float64(i) + 0.5) / cells); {
+		case v < best:
 			best, at = v, float64(i)
+		case math.IsNaN(v):
+			return inf
 		}
 	}
 	_, v := GoldenMin(negative, math.Max(0, at-0.5)*epsilon/cells, math.Min(cells, at+1.5)*epsilon/cells, 24)
