@@ -8,7 +8,7 @@ func TestTheClosestOfKeptPrintsDecides(t *testing.T) {
 	print := func(rows [][]string) *Print {
 		b := New(testKey, names)
 		for _, row := range rows {
-			b.Add(func(i int) (string, bool) { return row[i], false })
+			b.Add(row)
 		}
 		return b.Print()
 	}

@@ -57,7 +57,7 @@ type sample struct {
 type Builder struct {
 	kind    Kind
 	key     [32]byte
-	order   []int    // position among the names given, by sorted name
+	order   []int    // position in a record, by sorted name
 	sketch  []int    // by column in order: its sketch, or -1
 	names   []uint16 // by column in order: the keyed hash of its name
 	secret  secret
@@ -128,13 +128,13 @@ func derive(key [32]byte, purpose string) [32]byte {
 	return [32]byte(m.Sum(nil))
 }
 
-// Add adds one record; texts returns the cell at a position among the names, and whether it is a null. A
-// record whose cells are all missing is a blank line, and does not count. Add does not allocate.
-func (b *Builder) Add(texts func(i int) (text string, null bool)) {
+// Add adds one record, with a text for each of the names; that of a null is empty. A record whose cells are all
+// missing is a blank line, and does not count. Add does not allocate.
+func (b *Builder) Add(texts []string) {
 	b.buffer = b.buffer[:0]
 	for j, i := range b.order {
-		text, null := texts(i)
-		if null {
+		text := texts[i]
+		if text == "" {
 			continue
 		}
 		key, short := memo.Of(text)
@@ -235,9 +235,14 @@ func (b *Builder) record() {
 }
 
 // NewRecords is New for a print of records only, which is faster: for a part of the columns, beside
-// the print of all.
-func NewRecords(key [32]byte, names []string) *Builder {
+// the print of all. at are the positions of the names in a record, nil for those of names.
+func NewRecords(key [32]byte, names []string, at []int) *Builder {
 	b := New(key, names)
+	for j, i := range b.order {
+		if at != nil {
+			b.order[j] = at[i]
+		}
+	}
 	for i := range b.sketch {
 		b.sketch[i] = -1
 	}

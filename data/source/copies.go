@@ -239,7 +239,7 @@ func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
 	w := &made{}
 	uses := usedBy(s)
 	o.Watch = func(names []string) func([]string) {
-		builders, positions := []*identity.Builder{identity.New(key, names)}, [][]int{nil}
+		builders := []*identity.Builder{identity.New(key, names)}
 		var at []int
 		var columns []string
 		for i, name := range names {
@@ -248,28 +248,21 @@ func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
 			}
 		}
 		if len(at) > 0 && len(at) < len(names) {
-			builders, positions = append(builders, identity.NewRecords(key, columns)), append(positions, at)
+			builders = append(builders, identity.NewRecords(key, columns, at))
 		}
 		if s != nil && s.File.NoHeader && len(s.File.Names) > 0 {
 			numbers := make([]string, len(names))
 			for i := range names {
 				numbers[i] = schema.NumberedName(i)
 			}
-			builders, positions = append(builders, identity.NewRecords(key, numbers)), append(positions, nil)
+			builders = append(builders, identity.NewRecords(key, numbers, nil))
 		}
 		w.Lock()
 		w.readers = append(w.readers, builders)
 		w.Unlock()
-		var found []string
-		whole := func(i int) (string, bool) { return found[i], false }
 		return func(texts []string) {
-			found = texts
-			for k, b := range builders {
-				if at := positions[k]; at != nil {
-					b.Add(func(i int) (string, bool) { return texts[at[i]], false })
-				} else {
-					b.Add(whole)
-				}
+			for _, b := range builders {
+				b.Add(texts)
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func TestAnswersAboutCopies(t *testing.T) {
 	rows := func(n int) *identity.Print {
 		b := identity.New(key, []string{"x"})
 		for i := range n {
-			b.Add(func(int) (string, bool) { return "row " + strconv.Itoa(i), false })
+			b.Add([]string{"row " + strconv.Itoa(i)})
 		}
 		return b.Print()
 	}

@@ -22,7 +22,7 @@ func printRows(t testing.TB, l *ledger.Ledger, first, n int) *identity.Print {
 	b := identity.New(key, []string{"id", "x"})
 	for i := range n {
 		row := []string{fmt.Sprintf("id %d", first+i), fmt.Sprint((first + i) % 7)}
-		b.Add(func(i int) (string, bool) { return row[i], false })
+		b.Add(row)
 	}
 	return b.Print()
 }
