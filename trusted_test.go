@@ -80,10 +80,10 @@ var base = []part{
 		total: "Code that can open sensitive rows, and what it depends on",
 		packages: []trusted{
 			{"core/internal/sealed", 660, 0, "holds sealed rows and permits; opens rows against a charged event"},
-			{"core/noise", 550, draws, "draws noise of every distribution and rounds sums to their grid"},
+			{"core/noise", 540, draws, "draws noise of every distribution and rounds sums to their grid"},
 			{"core/sum", 1240, opens | draws, "opens, bounds, adds up, adds noise on a grid: integer cells, units by level, moments, gradients of linear models, tables of boosting, least squares"},
 			{"core/localrows", 160, opens | draws, "releases rows themselves, each with separate noise"},
-			{"core/gradient", 870, opens | draws, "DP-SGD on networks: clips, sums, adds noise, step by step"},
+			{"core/gradient", 880, opens | draws, "DP-SGD on networks: clips, sums, adds noise, step by step"},
 			{"core/convex", 400, opens | draws, "perturbed objectives and minimisers"},
 			{"core/selection", 160, 0, "releases the best of a secret number of runs"},
 			{"core/intake", 510, 0, "seals rows: units, bounds, scopes, texts; several parts of a table in parallel"},

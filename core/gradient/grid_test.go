@@ -9,6 +9,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/core/noise"
 	"pawl/internal/stattest"
 )
 
@@ -188,25 +189,38 @@ func TestSumsAreRoundedAsAWhole(t *testing.T) {
 	})
 }
 
-// No part of the noise comes back in another step, or in another place of one: a net
-// has more weights than a piece of noise has values. By chance three numbers on this
-// grid would with 10⁻⁴.
+// Without rows a step is its noise: that of the pieces with its numbers, one after another, whether it is drawn beside
+// the sums or, where parameters are many, after them. No part of it comes back in another step, or in another place of
+// one: by chance four numbers on this grid would with 10⁻⁵.
 func TestPiecesOfNoiseAreUsedOnce(t *testing.T) {
-	net := rawNet{t: 1, m: 60, n: 100}
-	tr := training(net, nil)
-	tr.Steps, tr.Target = 5, noTarget
-	seen := map[[3]float32]bool{}
-	tr.Update = func(step int, _, g []float32) {
-		for j := range len(g) - 2 {
-			three := [3]float32{g[j], g[j+1], g[j+2]}
-			if seen[three] {
-				t.Fatalf("the noise of step %d at weight %d was there before", step, j)
+	for _, net := range []rawNet{{t: 1, m: 60, n: 100}, {t: 1, m: 301, n: 219}} {
+		tr := training(net, nil)
+		tr.Steps, tr.Target, tr.ExpectedRows = 5, noTarget, 3
+		size := net.Parameters()
+		src := entropy.Seeded(12)
+		normals := noise.NewNormals(streamOf(t, src, tr.Event()).Split("noise"))
+		seen := map[[4]float32]bool{}
+		tr.Update = func(step int, _, g []float32) {
+			var z [noise.Piece]float64
+			pieces := (size + noise.Piece - 1) / noise.Piece
+			for p := range pieces {
+				part := g[p*noise.Piece : min((p+1)*noise.Piece, size)]
+				normals.Fill(z[:len(part)], uint64(step*pieces+p))
+				std := tr.NoiseMultiplier * tr.ClippingNorm * rounding
+				grid := noise.GridOf(std)
+				for j, v := range part {
+					if want := float32(grid.Round(std*z[j])) / 3; v != want {
+						t.Fatalf("%d parameters, step %d, piece %d: value %d is %g, not %g", size, step, p, j, v, want)
+					}
+				}
 			}
-			seen[three] = true
+			for j := range len(g) - 3 {
+				seen[[4]float32(g[j:j+4])] = true
+			}
 		}
-	}
-	permit := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
-	if err := Train(context.Background(), permit, rawRows(1, false, net, 3), tr, make([]float32, net.Parameters())); err != nil || len(seen) != 5*5998 {
-		t.Fatal(err, len(seen))
+		err := Train(context.Background(), permitWith(t, src, dp.AddOrRemoveOne, 1, tr.Event()), rawRows(1, false, net, 3), tr, make([]float32, size))
+		if err != nil || len(seen) != 5*(size-3) {
+			t.Errorf("%d parameters: %v; %d parts of the noise come again", size, err, 5*(size-3)-len(seen))
+		}
 	}
 }

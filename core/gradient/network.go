@@ -240,6 +240,7 @@ type step struct {
 	total   []float32
 	number  uint64 // of the step
 	stdDev  float64
+	z       [][]float64   // of each noise.Piece of the parameters, its place for noise of deviation 1
 	banded  *noise.Banded // nil where steps have noise of their own
 	norm    float64       // that gradients are clipped to in this step
 	tuner   *quantile     // nil where the norm stays
@@ -259,7 +260,7 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 		total: make([]float32, len(params)), stdDev: noiseStdDev, norm: t.ClippingNorm,
 	}
 	s.sums, s.leaves, s.backprop = s.work, s.plain, t.Network.Backprop
-	if p, ok := t.Network.(preparing); ok && len(params) >= worthPreparing {
+	if p, ok := t.Network.(preparing); ok && len(params) >= worthWaiting {
 		s.prepares, s.backprop = func(w int) { p.Prepare(params, w, workers) }, p.BackpropPrepared
 	}
 	if t.Clipping == Quantile {
@@ -267,6 +268,14 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 	}
 	if noiseStdDev > 0 && t.Coefficients != nil {
 		s.banded = noise.NewBanded(t.Coefficients, len(params))
+	}
+	apart := worthWaiting // so far, pieces have places of their own
+	if len(params) >= worthWaiting {
+		apart = workers * noise.Piece // a worker draws one and is done with it
+	}
+	room := make([]float64, min(apart, len(params)))
+	for lo := 0; noiseStdDev > 0 && lo < len(params); lo += noise.Piece {
+		s.z = append(s.z, room[lo%apart:][:min(noise.Piece, len(params)-lo)])
 	}
 	row := view.Rows()
 	for i := range s.targets {
@@ -294,38 +303,20 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 	return s
 }
 
-// skip leaves every stream where the first steps leave it: each takes one lot, one
-// mask and the pieces of noise of its number, whatever the parameters.
+// skip leaves every stream where the first steps leave it: each takes one lot, one mask and the pieces of noise of its
+// number, whatever the parameters. Correlated noise is a function of that of the steps before, which is made again.
 func (s *step) skip(steps int) {
-	for range steps {
+	for s.number = range uint64(steps) {
 		s.lots.Rows()
 		s.masks.Uint64()
+		for p := 0; s.banded != nil && p < len(s.z); p++ {
+			s.draw(0, p)
+		}
 	}
 	s.number = uint64(steps)
-	s.again(steps)
 	if s.tuner != nil && steps > 0 {
 		s.tuner.step, s.tuner.norm = uint64(steps), s.t.FirstNorm
 	}
-}
-
-// again makes the noise of the first steps again, of which correlated noise is a function.
-func (s *step) again(steps int) {
-	if s.banded == nil {
-		return
-	}
-	var y [noise.Piece]float64
-	for t := range uint64(steps) {
-		for p := range s.pieces() {
-			lo, hi := s.piece(p)
-			s.banded.Step(y[:hi-lo], s.workers[0].normals, t, t*uint64(s.pieces())+uint64(p), lo)
-		}
-	}
-}
-
-// pieces is the number of pieces of noise of a step, and piece p covers parameters lo to hi−1.
-func (s *step) pieces() int { return (len(s.total) + noise.Piece - 1) / noise.Piece }
-func (s *step) piece(p int) (lo, hi int) {
-	return p * noise.Piece, min((p+1)*noise.Piece, len(s.total))
 }
 
 // next fills total with the noisy mean gradient at params.
@@ -341,7 +332,13 @@ func (s *step) next() {
 	}
 	s.run(s.sums)
 	s.follow()
-	s.run(s.leaves)
+	if len(s.params) < worthWaiting {
+		for w := range workers {
+			s.leaves(w)
+		}
+	} else {
+		s.run(s.leaves)
+	}
 	s.number++
 }
 
@@ -354,17 +351,24 @@ func (s *step) run(do func(worker int)) {
 // perturb turns worker w's pieces of the clipped sum into what leaves, whether anybody was
 // in the lot or not.
 func (s *step) perturb(w int) {
-	pieces := s.pieces()
-	for p := w; p < pieces; p += workers {
-		lo, hi := s.piece(p)
-		to, a, b := s.total[lo:hi], s.workers[0].sum[lo:hi], s.workers[1].sum[lo:hi]
-		number := s.number*uint64(pieces) + uint64(p)
-		if s.banded != nil {
-			s.workers[w].normals.PerturbBanded(to, a, b, s.banded, s.number, number, lo, s.stdDev, s.divisor)
-			continue
+	for p := w; p < len(s.z); p += workers {
+		if len(s.params) >= worthWaiting {
+			s.draw(w, p)
 		}
-		s.workers[w].normals.Perturb(to, a, b, number, s.stdDev, s.divisor)
+		lo := p * noise.Piece
+		hi := lo + len(s.z[p])
+		noise.Release(s.total[lo:hi], s.workers[0].sum[lo:hi], s.workers[1].sum[lo:hi], s.z[p], s.stdDev, s.divisor)
 	}
+}
+
+// draw sets z of piece p to its noise in this step.
+func (s *step) draw(w, p int) {
+	number := s.number*uint64(len(s.z)) + uint64(p)
+	if s.banded != nil {
+		s.banded.Step(s.z[p], s.workers[w].normals, s.number, number, p*noise.Piece)
+		return
+	}
+	s.workers[w].normals.Fill(s.z[p], number)
 }
 
 // plain is perturb without noise.
@@ -421,5 +425,8 @@ func (s *step) work(w int) {
 	}
 	if !k.begun {
 		clear(k.sum)
+	}
+	for p := w; len(s.params) < worthWaiting && p < len(s.z); p += workers {
+		s.draw(w, p) // beside the sums, on which it does not depend
 	}
 }

@@ -116,5 +116,6 @@ type preparing interface {
 	BackpropPrepared(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace))
 }
 
-// worthPreparing is the number of parameters from which that saves more than the workers' waiting for each other costs.
-const worthPreparing = 1 << 16
+// worthWaiting is the number of parameters from which a phase that the workers share saves more than their waiting for
+// each other costs.
+const worthWaiting = 1 << 16

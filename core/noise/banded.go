@@ -93,10 +93,3 @@ func (b *Banded) Step(y []float64, n *Normals, step, piece uint64, from int) {
 		y[i] *= b.norm
 	}
 }
-
-// PerturbBanded is Perturb with the noise of coordinates from, … at a step of b.
-func (n *Normals) PerturbBanded(dst, sum1, sum2 []float32, b *Banded, step, piece uint64, from int, stdDev float64, divisor float32) {
-	z := n.z[:len(dst)]
-	b.Step(z, n, step, piece, from)
-	leave(dst, sum1, sum2, z, stdDev, divisor)
-}

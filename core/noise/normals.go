@@ -22,7 +22,6 @@ type Normals struct {
 	spare spareWords
 	// beyond marks the values of a piece that need more than their word.
 	beyond [Piece / 8]uint8
-	z      [Piece]float64
 }
 
 // Each piece has a range of blocks of the key stream: one word for each value, then the spare
@@ -63,17 +62,10 @@ func (n *Normals) Fill(dst []float64, piece uint64) {
 	}
 }
 
-// Perturb sets dst to the release of the sum a+b of at most Piece float32s: with noise of stdDev on
-// each, from a piece, in float64, rounded to the grid of that noise and divided by a public
-// divisor. An empty sum is treated like any other.
-func (n *Normals) Perturb(dst, a, b []float32, piece uint64, stdDev float64, divisor float32) {
-	z := n.z[:len(dst)]
-	n.Fill(z, piece)
-	leave(dst, a, b, z, stdDev, divisor)
-}
-
-// leave sets dst to what leaves of the sum a+b with the noise stdDev·z.
-func leave(dst, a, b []float32, z []float64, stdDev float64, divisor float32) {
+// Release sets dst to the release of the sum a+b: with the noise stdDev·z, in float64, rounded to the grid of that noise
+// and divided by a public divisor. z are draws that no other release has, from Fill or Banded.Step. An empty sum is treated
+// like any other.
+func Release(dst, a, b []float32, z []float64, stdDev float64, divisor float32) {
 	grid := GridOf(stdDev)
 	for {
 		i := kernel.SumOnGrid(dst, a, b, z, stdDev, grid.shift, grid.near, divisor)

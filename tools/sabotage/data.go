@@ -30,7 +30,7 @@ var sabotages = []sabotage{
 	// Networks.
 	{"noise of the first step in all steps", "core/gradient/network.go", "	s.drawn += uint64(len(s.noise))\n", "", mechanism("training-steps"), &line{"	s.number++\n", ""}},
 	{"every other step has the same noise", "core/gradient/network.go", "s.drawn += uint64(len(s.noise))", "s.drawn ^= uint64(len(s.noise))", mechanism("training-steps"), &line{"s.number++", "s.number ^= 1"}},
-	{"neighbouring steps share half of their noise", "core/gradient/network.go", "s.drawn += uint64(len(s.noise))", "s.drawn += uint64(len(s.noise) / 2)", mechanism("training-steps"), &line{"s.number*uint64(pieces) + uint64(p)", "s.number*uint64(pieces/2) + uint64(p)"}},
+	{"neighbouring steps share half of their noise", "core/gradient/network.go", "s.drawn += uint64(len(s.noise))", "s.drawn += uint64(len(s.noise) / 2)", mechanism("training-steps"), &line{"s.number*uint64(len(s.z)) + uint64(p)", "s.number*uint64(len(s.z)/2) + uint64(p)"}},
 	{"half the noise on a network's sum", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", mechanism("training-steps"), nil},
 	{"rows of a unit ignored in a network's noise", "core/sum/linear.go", "* float64(permit.RowsApart()) * margin", "* min(1, float64(permit.RowsApart())) * margin", mechanism("training-steps"), nil},
 	{"a network ignores the sampling rate", "core/gradient/network.go", "	if all {\n", "	if all = true; all {\n", mechanism("training-steps"), nil},
