@@ -14,6 +14,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -237,6 +238,9 @@ func Named(arg string) bool {
 	return slices.ContainsFunc(formats, func(end string) bool { return strings.HasSuffix(reader.WithoutPacking(path), end) })
 }
 
+// descriptor is a path to what a process has open, whatever that is.
+var descriptor = regexp.MustCompile(`^/dev/(stdin|fd/\d+)$|^/proc/[^/]+/fd/`)
+
 // BaseName is the name of a data set by that of its file, without folder and extensions; of a
 // pattern what its files have in common; of a database that of the table, and "" of a query, of standard input and of
 // any other pipe.
@@ -255,8 +259,7 @@ func BaseName(arg string) string {
 	switch info, err := os.Stat(arg); {
 	case err != nil:
 		path, inner, _ = strings.Cut(arg, "#")
-	case info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0, strings.HasPrefix(filepath.ToSlash(filepath.Dir(arg)), "/proc"),
-		strings.HasPrefix(filepath.ToSlash(filepath.Dir(arg)), "/dev") && info.Mode().IsRegular():
+	case info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0, descriptor.MatchString(filepath.ToSlash(filepath.Clean(arg))):
 		return "" // what a shell hands over: /dev/stdin, or /dev/fd/63, which has another number the next time
 	}
 	base := reader.WithoutPacking(filepath.Base(path))

@@ -242,6 +242,11 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %q in %s, want %q in %s", tt.arg, name, dir, tt.name, tt.dir)
 		}
 	}
+	for arg, want := range map[string]bool{"/dev/stdin": true, "/dev/fd/63": true, "/proc/self/fd/0": true, "/dev/shm/a.csv": false, "/development/a.csv": false, "/processed/fd/a.csv": false} {
+		if descriptor.MatchString(arg) != want {
+			t.Errorf("%s: a descriptor: %v", arg, !want)
+		}
+	}
 	for arg, want := range map[string]bool{"a.csv": true, "a.CSV.gz": true, "a.zip": true, "b.xlsx#Sheet": true, "sqlite:x?table=y": true, "a.npy": false, "photos": false, "a.gz": false} {
 		if Named(arg) != want {
 			t.Errorf("Named(%s) is not %v", arg, want)
