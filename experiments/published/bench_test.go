@@ -10,7 +10,7 @@ import (
 
 // Noisy fits of Fig. 3 on 22,750 rows of Adult, the largest number of columns.
 func BenchmarkFits(b *testing.B) {
-	table, err := Open("adult", "", AdultClass, AdultOneHot())
+	table, err := OpenAs("adult", "", "one-hot")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -55,10 +55,9 @@ func TestColumnsAreThoseOfThePaper(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		e    Encoding
 		want int
-	}{{"one-hot", AdultOneHot(), 108}, {"numeric", AdultNumeric(), 6}, {"codes", AdultCodes(), 14}} {
-		adult, err := Open("adult", "", AdultClass, c.e)
+	}{{"one-hot", 108}, {"numeric", 6}, {"codes", 14}} {
+		adult, err := OpenAs("adult", "", c.name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,13 +13,10 @@ import (
 	"pawl/compute/kernel"
 	"pawl/compute/nn"
 	"pawl/compute/zoo"
-	"pawl/core/accountant"
-	"pawl/core/gradient"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/workflow"
 )
 
 // pools says how the records of models are drawn.
@@ -35,32 +32,26 @@ const (
 
 // attacking trains models on members, and attacks each by the next ones as its shadow models.
 type attacking struct {
-	Data  string  `json:"data"`
-	Net   string  `json:"net"`
-	Bound float64 `json:"bound"`
+	training
 	// Change is an activation, a normalization behind every convolution, or dropout before fully connected layers.
-	Change  string  `json:"change"`
-	Rate    float64 `json:"rate"`
-	Epsilon string  `json:"epsilon"` // empty trains without noise
-	Pools   pools   `json:"pools"`
+	Change string `json:"change"`
+	Pools  pools  `json:"pools"`
 	// Members are the records that a model is trained on; as many are left out.
-	Members int     `json:"members"`
-	Batch   int     `json:"batch"`
-	Epochs  float64 `json:"epochs"`
-	Models  int     `json:"models"`
-	Shadows []int   `json:"shadows"`
+	Members int   `json:"members"`
+	Models  int   `json:"models"`
+	Shadows []int `json:"shadows"`
 	// Most records of each shadow model teach the attack model.
 	Most int `json:"most"`
 }
 
 // Check says what is wrong before anything is trained.
 func (t *attacking) Check() error {
-	_, err := t.spec()
+	_, err := t.changed()
 	return err
 }
 
-// spec is the net with its change. The net's stated counts, which were those of other layers, are dropped.
-func (t *attacking) spec() (zoo.Spec, error) {
+// changed is the net with its change. The net's stated counts, which were those of other layers, are dropped.
+func (t *attacking) changed() (zoo.Spec, error) {
 	s, err := lab.Net(t.Net)
 	if err != nil {
 		return s, err
@@ -148,21 +139,16 @@ func (t *attacking) deal(n, models int) [][]int {
 
 // models trains so many and asks them about their records.
 func (t *attacking) models(ctx context.Context, data *lab.Images) ([]answered, error) {
-	net, err := t.spec()
+	net, err := t.changed()
 	if err != nil {
 		return nil, err
 	}
 	out := make([]answered, t.Models)
+	by := t.training
+	by.By, by.Clip, by.Last = "adam", 1, true
 	for k, records := range t.deal(data.Train.Len(), t.Models) {
 		own := &lab.Images{Name: data.Name, Target: data.Target, Train: data.Train.Some(records[:t.Members]), Test: lab.First(data.Test, 10)}
-		outcome, err := own.Run(ctx, net, uint64(k+1), func(in *workflow.TrainInput) {
-			in.Optimizer, in.LearningRate, in.Batch, in.Epochs, in.Average = "adam", t.Rate, t.Batch, t.Epochs, 1e-12
-			if t.Epsilon == "" {
-				in.NonPrivate, in.Clipping = true, gradient.Unclipped
-				return
-			}
-			in.Epsilon, in.Delta, in.Accountant, in.ClippingNorm = t.Epsilon, delta, accountant.MethodRDP, 1
-		})
+		outcome, err := own.Run(ctx, net, uint64(k+1), by.set)
 		if err != nil {
 			return nil, err
 		}

@@ -134,7 +134,7 @@ func TestUnderDP(t *testing.T) {
 // Every change makes a net that can be built, with the layers that it is about.
 func TestChanges(t *testing.T) {
 	for change, want := range map[string]int{"relu": 5, "batch_norm": 4, "layer_norm": 4, "instance_norm": 4, "dropout": 2} {
-		spec, err := (&attacking{Net: "arous-cifar-cnn", Bound: 4, Change: change}).spec()
+		spec, err := (&attacking{training: training{spec: spec{Net: "arous-cifar-cnn", Bound: 4}}, Change: change}).changed()
 		if err != nil {
 			t.Fatal(err)
 		}

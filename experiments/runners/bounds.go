@@ -61,40 +61,34 @@ func (b *bounding) norm(p int) float64 {
 // boundErrors returns seven numbers for each dimension and noise: three errors, three arguments of Φ, and the honest
 // error, 0 where noise is fixed.
 func boundErrors(ctx context.Context, _ *experiments.Run, b *bounding) ([]float64, error) {
-	noises := []formulas.Noise{{Fixed: 1}}
-	if len(b.Epsilons) > 0 {
-		noises = nil
-	}
-	for _, e := range b.Epsilons {
-		noises = append(noises, formulas.Noise{Calibration: formulas.Published, Budget: formulas.Budget{Epsilon: e, Delta: boundDelta}})
-	}
 	var values []float64
 	for _, p := range b.Features {
-		study := formulas.BoundStudy{Populations: b.population, Features: []int{p}, Rows: boundRows, Noise: noises, Replicates: b.Replicates, Confidence: .95, Seed: b.Seed}
-		published, err := study.Run(ctx)
-		if err != nil {
-			return nil, err
-		}
-		honest := make([]float64, len(noises))
-		if len(b.Epsilons) > 0 {
-			study.Noise = nil
-			for _, n := range noises {
-				multiplier, err := n.Budget.AnalyticNoiseMultiplier()
-				if err != nil {
-					return nil, err
-				}
-				study.Noise = append(study.Noise, formulas.Noise{Fixed: 2 * b.norm(p) * multiplier})
-			}
-			out, err := study.Run(ctx)
+		noises := []formulas.Noise{{Fixed: 1}}
+		for i, e := range append(b.Epsilons, b.Epsilons...) { // as published, then honest
+			budget := formulas.Budget{Epsilon: e, Delta: boundDelta}
+			multiplier, err := budget.AnalyticNoiseMultiplier()
 			if err != nil {
 				return nil, err
 			}
-			for i, o := range out {
-				honest[i] = o.CleanQuery.Estimate
+			n := formulas.Noise{Fixed: 2 * b.norm(p) * multiplier}
+			if i < len(b.Epsilons) {
+				n = formulas.Noise{Calibration: formulas.Published, Budget: budget}
 			}
+			noises = append(noises, n)
 		}
-		for i, o := range published {
-			values = append(values, o.Bound, o.NoisyQuery.Estimate, o.CleanQuery.Estimate, o.BoundArgument, o.NoisyArgument, o.CleanArgument, honest[i])
+		if len(b.Epsilons) > 0 {
+			noises = noises[1:]
+		}
+		out, err := formulas.BoundStudy{Populations: b.population, Features: []int{p}, Rows: boundRows, Noise: noises, Replicates: b.Replicates, Confidence: .95, Seed: b.Seed}.Run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i, o := range out[:max(1, len(b.Epsilons))] {
+			honest := 0.0
+			if len(b.Epsilons) > 0 {
+				honest = out[len(b.Epsilons)+i].CleanQuery.Estimate
+			}
+			values = append(values, o.Bound, o.NoisyQuery.Estimate, o.CleanQuery.Estimate, o.BoundArgument, o.NoisyArgument, o.CleanArgument, honest)
 		}
 	}
 	return values, nil

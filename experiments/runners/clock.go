@@ -7,11 +7,9 @@ import (
 	"time"
 
 	"pawl/compute/zoo"
-	"pawl/core/gradient"
 	"pawl/data/images"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/workflow"
 )
 
 // clocked is a net whose epochs are timed.
@@ -54,17 +52,11 @@ func clock(ctx context.Context, r *experiments.Run, c *clocked) ([]float64, erro
 	}
 	var out []float64
 	for range c.Repeats {
-		for _, private := range []bool{true, false} {
+		for _, noise := range []float64{1, 0} {
 			took := func(epochs float64) (float64, error) {
 				start := time.Now()
-				_, err := data.Fit(ctx, spec, 1, func(in *workflow.TrainInput) {
-					in.Batch, in.Epochs, in.Optimizer, in.LearningRate = c.Batch, epochs, "sgd", 1e-3
-					if private {
-						in.NoiseMultiplier, in.Delta, in.ClippingNorm = 1, delta, 1
-					} else {
-						in.NonPrivate, in.Clipping = true, gradient.Unclipped
-					}
-				})
+				by := training{By: "steps", Rate: 1e-3, Noise: noise, OwnAccountant: true, Batch: c.Batch, Epochs: epochs}
+				_, err := data.Fit(ctx, spec, 1, by.set)
 				return time.Since(start).Seconds(), err
 			}
 			one, err := took(1)

@@ -3,12 +3,13 @@ package runners
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
-	"pawl/data/schema"
+	"pawl/data/images"
 	"pawl/evidence/audit"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/lab"
@@ -48,19 +49,11 @@ func (a *auditing) training() (gradient.Privacy, bound.Claim, error) {
 	if err != nil {
 		return gradient.Privacy{}, bound.Claim{}, err
 	}
-	in := workflow.TrainInput{
-		Input: workflow.Input{
-			Dataset: "canaries", Public: true, Target: "digit", Epsilon: a.Epsilon, Rows: a.Rows, Test: workflow.Official, Preset: "balanced",
-			Schema: &schema.Schema{Version: schema.Version, Dataset: "canaries", Public: true, Unit: schema.Unit{Name: "image", MaxRows: 1}, Rows: schema.RowCount{Kind: schema.RowsDeclared, N: a.Rows},
-				Columns: []schema.Column{{Name: "digit", Type: schema.Categorical, Categories: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, Missing: schema.MissingRefuse}}},
-		},
-		Name: spec.Name, Layers: spec.Network, Shape: spec.Input, Outputs: spec.Outputs, Kappa: spec.Defaults.Kappa, ClippingNorm: spec.Defaults.ClippingNorm,
-		Clipping: gradient.Flat, Optimizer: "momentum",
-	}
-	if in.Radius, err = spec.Radius(); err != nil {
-		return gradient.Privacy{}, bound.Claim{}, err
-	}
-	plan, err := workflow.NewTrainPlan(in)
+	set := &images.Set{Shape: [3]int{spec.Input.Height, spec.Input.Width, spec.Input.Channels}, Classes: strings.Split("0123456789", "")}
+	set.Bytes = make([]uint8, a.Rows*int64(set.Size())) // a plan asks how many there are
+	plan, err := (&lab.Images{Name: "canaries", Target: "digit", Train: set}).Plan(spec, 1, func(in *workflow.TrainInput) {
+		in.Epsilon, in.Preset, in.Clipping, in.Optimizer = a.Epsilon, "balanced", gradient.Flat, "momentum"
+	})
 	if err != nil {
 		return gradient.Privacy{}, bound.Claim{}, err
 	}

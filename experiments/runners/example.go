@@ -4,6 +4,9 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"pawl/experiments"
 	"pawl/experiments/dfs"
@@ -61,17 +64,18 @@ func rankOnce(p *formulas.Population, rows [2][][]float64, points float64) ([]fl
 	v := make([]float64, columns)
 	for feature := range 2 {
 		var mean, variance [2]float64
+		alone := dfs.Cut(rows, []int{feature})
 		for k := range rows {
-			of := experiments.Of(column(rows[k], feature))
-			mean[k] = of.Mean
-			for _, x := range rows[k] {
-				variance[k] += (x[feature] - mean[k]) * (x[feature] - mean[k]) / (exampleRows - 1)
+			values := slices.Concat(alone[k]...)
+			mean[k] = stat.Mean(values, nil)
+			for _, x := range values {
+				variance[k] += (x - mean[k]) * (x - mean[k]) / (exampleRows - 1)
 			}
 		}
 		v[feature] = math.Abs(mean[0] - mean[1])
 		v[2+feature] = (variance[0] + variance[1]) / 2
 		v[4+feature] = v[feature] / math.Sqrt((variance[0]+variance[1])/exampleRows)
-		f, err := formulas.TrainFisher(dfs.Cut(rows, []int{feature}))
+		f, err := formulas.TrainFisher(alone)
 		if err != nil {
 			return nil, err
 		}
@@ -90,15 +94,6 @@ func rankOnce(p *formulas.Population, rows [2][][]float64, points float64) ([]fl
 		v[at] = float64(order[0]) // feature 2 has index 1
 	}
 	return v, nil
-}
-
-// column takes one entry of every row.
-func column(rows [][]float64, at int) []float64 {
-	values := make([]float64, len(rows))
-	for i, x := range rows {
-		values[i] = x[at]
-	}
-	return values
 }
 
 func analyticMultiplier(epsilon, delta float64) (float64, error) {

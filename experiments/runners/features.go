@@ -22,19 +22,18 @@ type columnTable struct {
 	Test     int    `json:"test"`
 }
 
-// cutter keeps what was read and cut last, for each data set: splits of Adult are large, and one study uses the same
-// ones again and again, also in turns with those of another data set.
-var cutter struct {
-	sync.Mutex
-	of map[string]*last
-}
-
-type last struct {
-	table  string
-	read   *aware.Table
-	study  string
+// study has splits of one table, which share what is found on the way.
+type study struct {
+	of     columnTable
 	splits map[int]*cut
 }
+
+// studies are the last ones, for each data set: splits of Adult are large, and one study uses the same ones again and
+// again, also in turns with those of another data set.
+var studies = struct {
+	sync.Mutex
+	of map[string]*study
+}{of: map[string]*study{}}
 
 // cut is one split, with the order of the greedy search by merit.
 type cut struct {
@@ -43,54 +42,26 @@ type cut struct {
 	order []int
 }
 
-func (c columnTable) read(r *experiments.Run, l *last) (*aware.Table, error) {
-	if name := c.Encoding + " " + r.DataDir; l.read == nil || l.table != name {
-		e, class := published.Encoding{}, "recurrence-events"
-		if c.Data == "adult" {
-			encoding, ok := map[string]func() published.Encoding{"one-hot": published.AdultOneHot, "numeric": published.AdultNumeric, "codes": published.AdultCodes}[c.Encoding]
-			if !ok {
-				return nil, fmt.Errorf("encoding %q: want one-hot, numeric or codes", c.Encoding)
-			}
-			class, e = published.AdultClass, encoding()
-		}
-		t, err := published.Open(c.Data, r.DataDir, class, e)
+// split is the i-th.
+func (c columnTable) split(r *experiments.Run, i int) (*cut, error) {
+	t, err := once(c.Data+" "+c.Encoding+" "+r.DataDir, func() (*aware.Table, error) { return published.OpenAs(c.Data, r.DataDir, c.Encoding) })
+	if err != nil {
+		return nil, err
+	}
+	studies.Lock()
+	defer studies.Unlock()
+	if l := studies.of[c.Data]; l == nil || l.of != c {
+		studies.of[c.Data] = &study{c, map[int]*cut{}}
+	}
+	splits := studies.of[c.Data].splits
+	if splits[i] == nil {
+		s, err := t.Split(c.Rows, c.Test, uint64(i))
 		if err != nil {
 			return nil, err
 		}
-		l.table, l.read = name, t
+		splits[i] = &cut{Split: s}
 	}
-	return l.read, nil
-}
-
-// split is the i-th.
-func (c columnTable) split(r *experiments.Run, i int) (*cut, error) {
-	cutter.Lock()
-	defer cutter.Unlock()
-	if cutter.of == nil {
-		cutter.of = map[string]*last{}
-	}
-	l := cutter.of[c.Data]
-	if l == nil {
-		l = &last{}
-		cutter.of[c.Data] = l
-	}
-	if study := fmt.Sprint(c, r.DataDir); l.study != study {
-		l.study, l.splits = study, map[int]*cut{}
-	}
-	if s := l.splits[i]; s != nil {
-		return s, nil
-	}
-	t, err := c.read(r, l)
-	if err != nil {
-		return nil, err
-	}
-	s, err := t.Split(c.Rows, c.Test, uint64(i))
-	if err != nil {
-		return nil, err
-	}
-	one := &cut{Split: s}
-	l.splits[i] = one
-	return one, nil
+	return splits[i], nil
 }
 
 // each does so for the splits from 0, side by side.

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pawl/core/gradient"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
@@ -18,15 +17,14 @@ import (
 
 // inferring attacks a net by LiRA: trained by Adam without an ε, else as the library trains it.
 type inferring struct {
-	Data    string  `json:"data"`
-	Net     string  `json:"net"`
-	Epsilon string  `json:"epsilon"`
+	training
 	Members int     `json:"members"` // of twice as many images
 	Shadows int     `json:"shadows"`
 	Rate    float64 `json:"rate"` // of false positives
-	Batch   int     `json:"batch"`
-	Epochs  float64 `json:"epochs"`
 }
+
+// Check has nothing against a net without seeds of its own.
+func (a *inferring) Check() error { _, err := a.make(); return err }
 
 // inferMembers trains a target and its shadow models and returns area under the curve, true positives at the rate, and
 // success at even odds, each with its interval.
@@ -37,11 +35,9 @@ func inferMembers(ctx context.Context, r *experiments.Run, a *inferring) ([]floa
 	}
 	order := rand.New(rand.NewPCG(5, 0)).Perm(data.Train.Len())[:2*a.Members]
 	set := data.Train.Some(order)
-	net, err := lab.Net(a.Net)
+	a.Activation, a.OwnAccountant = "relu", true
+	net, err := a.make()
 	if err != nil {
-		return nil, err
-	}
-	if net, err = net.WithActivation("relu"); err != nil {
 		return nil, err
 	}
 	net = net.WithoutDropout()
@@ -53,12 +49,8 @@ func inferMembers(ctx context.Context, r *experiments.Run, a *inferring) ([]floa
 		own := &lab.Images{Name: data.Name, Target: data.Target, Train: set.Some(in), Test: data.Test}
 		out, err := own.Run(ctx, net, uint64(number+1), func(t *workflow.TrainInput) {
 			// Who was chosen is secret, and so is how many: the plan knows the expected number.
-			t.Rows, t.Batch, t.Epochs = int64(a.Members), a.Batch, a.Epochs
-			if a.Epsilon == "" {
-				t.NonPrivate, t.Clipping, t.Optimizer, t.LearningRate = true, gradient.Unclipped, "adam", 1e-3
-			} else {
-				t.Epsilon, t.Delta = a.Epsilon, delta
-			}
+			t.Rows = int64(a.Members)
+			a.set(t)
 		})
 		if err != nil {
 			return nil, err

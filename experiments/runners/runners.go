@@ -13,7 +13,6 @@ import (
 	"pawl/experiments/formulas"
 	"pawl/experiments/published"
 	"pawl/experiments/replay"
-	"pawl/search"
 )
 
 //go:embed tables/*.yaml shared/*.yaml schemas/*.yaml wild.yaml
@@ -45,7 +44,7 @@ func set() *replay.Set {
 				"majorities": majorities(r), "majority_rates": majorityRates(r),
 				"epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": composition, "counted": counted,
 				"slope": slope, "analytic_multiplier": analyticMultiplier, "mixture_multiplier": mixtureMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot, "signal": signal,
-				"counter_example": counterExample, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "unfit": unfit, "size_curve": sizeCurve, "totals": totals, "defaults": search.New, "rows_of": rowsOf(r), "usual_net": usualNet, "space": choices,
+				"counter_example": counterExample, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "size_curve": sizeCurve, "totals": totals, "strategy": strategyOf, "rows_of": rowsOf(r), "usual_net": usualNet, "space": choices,
 			}
 		},
 	}

@@ -1,7 +1,9 @@
 package runners
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 
 	"pawl/compute/nn"
 	"pawl/core/accountant"
@@ -30,41 +32,36 @@ type searching struct {
 	Strategy    strategy `json:"strategy"`
 }
 
-// strategy changes what a kind has by default; a zero changes nothing.
-type strategy struct {
-	Kind        string    `json:"kind"`
-	Generations int       `json:"generations"`
-	Population  int       `json:"population"`
-	Sizes       []float64 `json:"sizes"`
-	Mean        float64   `json:"mean"`
-	Retain      float64   `json:"retain"`
-	Validation  float64   `json:"validation"`
-	// Bare begins with nothing, not with the defaults of the kind.
-	Bare bool `json:"bare"`
+// strategy is one in the words of its kind, with what a table changes. A bare one begins with nothing.
+type strategy struct{ search.Strategy }
+
+// UnmarshalJSON reads a map.
+func (s *strategy) UnmarshalJSON(text []byte) error {
+	var own struct {
+		search.Strategy
+		Bare bool
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&own); err != nil || own.Bare {
+		s.Strategy = own.Strategy
+		return err
+	}
+	var err error
+	if s.Strategy, err = search.New(own.Kind); err == nil {
+		err = json.Unmarshal(text, &s.Strategy)
+	}
+	return err
 }
 
-func (s strategy) make() (h search.Strategy, err error) {
-	h = search.Strategy{Kind: search.Kind(s.Kind)}
-	if !s.Bare {
-		if h, err = search.New(h.Kind); err != nil {
-			return h, err
-		}
+// strategyOf is what a table says.
+func strategyOf(words map[string]any) (search.Strategy, error) {
+	var s strategy
+	text, err := json.Marshal(words)
+	if err == nil {
+		err = json.Unmarshal(text, &s)
 	}
-	for _, f := range []struct {
-		to *float64
-		v  float64
-	}{{&h.Mean, s.Mean}, {&h.Retain, s.Retain}, {&h.Validation, s.Validation}} {
-		if f.v > 0 {
-			*f.to = f.v
-		}
-	}
-	if s.Generations > 0 {
-		h.Generations, h.Population = s.Generations, s.Population
-	}
-	if s.Sizes != nil {
-		h.Sizes = s.Sizes
-	}
-	return h, nil
+	return s.Strategy, err
 }
 
 func searchNets(ctx context.Context, r *experiments.Run, a *searching) ([]float64, error) {
@@ -72,16 +69,13 @@ func searchNets(ctx context.Context, r *experiments.Run, a *searching) ([]float6
 	if err != nil {
 		return nil, err
 	}
-	h := lab.Search{AsPublished: a.AsPublished, Dropout: a.Dropout}
+	h := lab.Search{Strategy: a.Strategy.Strategy, AsPublished: a.AsPublished, Dropout: a.Dropout}
 	if a.Define != "" {
 		h.Space, err = space.Decode("defined.yaml", []byte(a.Define))
 	} else {
 		h.Space, err = space.Open(a.Space)
 	}
 	if err != nil {
-		return nil, err
-	}
-	if h.Strategy, err = a.Strategy.make(); err != nil {
 		return nil, err
 	}
 	if a.Frequencies > 0 {
@@ -103,15 +97,8 @@ func searchNets(ctx context.Context, r *experiments.Run, a *searching) ([]float6
 
 // totals is what a published search costs around trainings of 2.11: by the paper's formula, 0 where we cannot replay it,
 // and by ours. No image is needed.
-func totals(kind string, generations, population int, sizes any, mean float64) (map[string]float64, error) {
-	s := strategy{Kind: kind, Generations: generations, Population: population, Mean: mean}
-	if list, ok := sizes.([]any); ok {
-		for _, v := range list {
-			n, _ := v.(int)
-			s.Sizes = append(s.Sizes, float64(n))
-		}
-	}
-	h, err := s.make()
+func totals(words map[string]any) (map[string]float64, error) {
+	h, err := strategyOf(words)
 	if err != nil {
 		return nil, err
 	}

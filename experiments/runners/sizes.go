@@ -21,33 +21,24 @@ func reached(path []float64, value float64) []float64 {
 	return nil
 }
 
-// sizeFit is a fit of ε = ln(α + β/n), with the rows at ε = 1. An estimate is nil where it is more than any number.
+// sizeFit is a fit of ε = ln(α + β/n), with the rows at ε = 1; an estimate is nil where it is more than any number. Why
+// says why there is none.
 type sizeFit struct {
 	Alpha, Beta, Rows *experiments.Estimate
 	Slope             float64
-	Needed            theory.Interval
+	Needed            *theory.Interval
+	Why               string
 }
 
-// fitSizes fits to the ε that runs found at each number of rows, of so many tried; nil where there is no fit, whose
-// reason unfit tells.
+// fitSizes fits to the ε that runs found at each number of rows, of so many tried.
 func fitSizes(rows, found any, tried int) (*sizeFit, error) {
-	f, _, err := sizesFit(rows, found, tried)
-	return f, err
-}
-
-func unfit(rows, found any, tried int) (string, error) {
-	_, why, err := sizesFit(rows, found, tried)
-	return why, err
-}
-
-func sizesFit(rows, found any, tried int) (*sizeFit, string, error) {
 	n, err := replay.Lists([]any{rows})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	lists, err := replay.Lists(found)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	var runs []theory.SizeRuns
 	for i, x := range lists {
@@ -55,7 +46,7 @@ func sizesFit(rows, found any, tried int) (*sizeFit, string, error) {
 	}
 	fit, err := theory.FitSizes(runs, theory.Bootstrap{Replicates: 2000, Confidence: .95, Seed: 1})
 	if err != nil {
-		return nil, err.Error(), nil
+		return &sizeFit{Why: err.Error()}, nil
 	}
 	estimate := func(i theory.Interval) *experiments.Estimate {
 		if math.IsInf(i.Estimate, 0) || math.IsNaN(i.Estimate) {
@@ -64,7 +55,7 @@ func sizesFit(rows, found any, tried int) (*sizeFit, string, error) {
 		return &experiments.Estimate{Mean: i.Estimate, Low: i.Lower, High: i.Upper, Runs: tried}
 	}
 	needed := fit.RowsInterval(1)
-	return &sizeFit{estimate(fit.AlphaInterval), estimate(fit.BetaInterval), estimate(needed), fit.Beta, needed}, "", nil
+	return &sizeFit{estimate(fit.AlphaInterval), estimate(fit.BetaInterval), estimate(needed), fit.Beta, &needed, ""}, nil
 }
 
 // sizeCurve is the paper's own fit.

@@ -4,12 +4,9 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"strconv"
 
 	"pawl/compute/nn"
 	"pawl/compute/zoo"
-	"pawl/core/accountant"
-	"pawl/core/gradient"
 	"pawl/evidence/lab"
 	"pawl/experiments"
 	"pawl/workflow"
@@ -68,37 +65,27 @@ func unit() zoo.Spec {
 // start that the norm bounds, and at each look the distance of the parameters from those of SGD.
 func spreadOut(ctx context.Context, _ *experiments.Run, t *spread) ([]float64, error) {
 	data := t.data()
-	last := t.Looks[len(t.Looks)-1]
-	train := func(change func(*workflow.TrainInput)) (*workflow.Outcome, error) {
-		return data.Run(ctx, unit(), t.Seed, func(in *workflow.TrainInput) {
-			in.Outputs, in.Batch, in.Epochs = 1, t.Batch, float64(last)
-			in.Optimizer, in.LearningRate, in.ClippingNorm = "sgd", t.Rate, 1
-			change(in)
+	run := func(net zoo.Spec, by training) (*workflow.Outcome, error) {
+		return data.Run(ctx, net, t.Seed, func(in *workflow.TrainInput) {
+			in.Outputs = 1
+			by.set(in)
 		})
 	}
-	plain, err := train(func(in *workflow.TrainInput) {
-		in.NonPrivate, in.Clipping, in.LearningRate = true, gradient.Unclipped, 1
-	})
+	plain, err := run(unit(), training{By: "steps", Rate: 1, Batch: t.Batch, Epochs: float64(t.Looks[len(t.Looks)-1])})
 	if err != nil {
 		return nil, err
 	}
 	target := plain.Model.Parameters32
 	out := []float64{0, 0, accuracyOf(data, target), 0, clipped(data)}
 	for _, look := range t.Looks {
-		private, err := train(func(in *workflow.TrainInput) {
-			in.NoiseMultiplier, in.Delta, in.Accountant, in.Epochs = t.Noise, delta, accountant.MethodRDP, float64(look)
-		})
+		private, err := run(unit(), training{By: "steps", Rate: t.Rate, Noise: t.Noise, Batch: t.Batch, Epochs: float64(look)})
 		if err != nil {
 			return nil, err
 		}
 		out[0], out[1] = private.Plan.Epsilon, accuracyOf(data, private.Model.Parameters32)
 		out = append(out, cosineDistance(private.Model.Parameters32, target))
 	}
-	own, err := data.Run(ctx, unit().Default(), t.Seed, func(in *workflow.TrainInput) {
-		in.Outputs, in.Delta, in.Accountant = 1, delta, accountant.MethodRDP
-		in.Epsilon = strconv.FormatFloat(t.Epsilon, 'f', -1, 64)
-		in.Batch, in.Epochs = t.Rows/4, 20
-	})
+	own, err := run(unit().Default(), training{Epsilon: t.Epsilon, Batch: t.Rows / 4, Epochs: 20})
 	if err != nil {
 		return nil, err
 	}

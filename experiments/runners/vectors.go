@@ -54,7 +54,7 @@ func sparse(s *images.Set) *images.Set {
 const adultVectors = "adult"
 
 func (i sample) adult(r *experiments.Run) (*lab.Images, error) {
-	t, err := published.Open("adult", r.DataDir, published.AdultClass, published.AdultOneHot())
+	t, err := published.OpenAs("adult", r.DataDir, "one-hot")
 	if err != nil {
 		return nil, err
 	}

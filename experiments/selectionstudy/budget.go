@@ -34,17 +34,11 @@ func newBudget(epsilon float64, rows int) (budget, error) {
 	return b, nil
 }
 
-// text is a decimal that a plan reads, never more than the number.
-func text(v float64) string {
+// epsilonOf is the ε of one Gaussian release at the budget's δ, as a decimal that a plan reads, never more than the number.
+func (b budget) epsilonOf(multiplier float64) string {
+	v := accountant.AnalyticGaussianEpsilon(multiplier, b.delta)
 	return strconv.FormatFloat(math.Nextafter(v*(1-1e-9), 0), 'f', 12, 64)
 }
-
-// epsilonOf is the ε of one Gaussian release at the budget's δ.
-func (b budget) epsilonOf(multiplier float64) string {
-	return text(accountant.AnalyticGaussianEpsilon(multiplier, b.delta))
-}
-
-func (b budget) deltaText() string { return strconv.FormatFloat(b.delta, 'f', -1, 64) }
 
 // pure is what objective perturbation gets: all of ε, or what a release at its share of
 // ε leaves (adding up, because the two have no common curve).

@@ -3,6 +3,7 @@ package selectionstudy
 import (
 	"context"
 	"math"
+	"strconv"
 
 	"pawl/core/convex"
 	"pawl/core/dp"
@@ -12,7 +13,6 @@ import (
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/evidence/lab"
-	"pawl/model"
 	"pawl/workflow"
 )
 
@@ -23,18 +23,9 @@ type split struct {
 	rows *intake.Rows
 }
 
-// fit trains a learner of a plan on the named columns (nil: all) at an ε and returns its
-// score on the test rows.
-func (s *split) fit(ctx context.Context, learner string, columns []string, epsilon, delta string, seed uint64) (float64, error) {
-	m, err := s.train(ctx, learner, columns, epsilon, delta, seed)
-	if err != nil {
-		return 0, err
-	}
-	return score(s.Table, m.Predictor()), nil
-}
-
-func (s *split) train(ctx context.Context, learner string, columns []string, epsilon, delta string, seed uint64) (*model.Model, error) {
-	out, err := s.Fit(ctx, epsilon, delta, seed, func(in *workflow.Input) {
+// train trains a learner of a plan on the named columns (nil: all) at the ε of one Gaussian release of this multiplier.
+func (s *split) train(ctx context.Context, learner string, columns []string, b budget, multiplier float64, seed uint64) (func(cells []float64) float64, error) {
+	out, err := s.Fit(ctx, b.epsilonOf(multiplier), strconv.FormatFloat(b.delta, 'f', -1, 64), seed, func(in *workflow.Input) {
 		in.Features = columns
 		if learner != linear {
 			in.Model = learner
@@ -43,7 +34,7 @@ func (s *split) train(ctx context.Context, learner string, columns []string, eps
 	if err != nil {
 		return nil, err
 	}
-	return out.Model, nil
+	return out.Model.Predictor(), nil
 }
 
 // plain is objective perturbation with the whole residual on numbers as they are.

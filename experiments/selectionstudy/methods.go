@@ -96,7 +96,10 @@ func (p *Study) measure(ctx context.Context, s *split, method string, b budget) 
 			if !free {
 				multiplier = b.trains
 			}
-			v, err = s.fit(ctx, learner, columns, b.epsilonOf(multiplier), b.deltaText(), s.seed)
+			var predict func(cells []float64) float64
+			if predict, err = s.train(ctx, learner, columns, b, multiplier, s.seed); err == nil {
+				v = score(s.Table, predict)
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", method, learner, err)
@@ -133,11 +136,10 @@ func (p *Study) search8(ctx context.Context, s *split, b budget) (float64, error
 		for _, j := range feature.DrawSubset(rng, len(names)).Indices() {
 			columns = append(columns, names[j])
 		}
-		m, err := part.train(ctx, linear, columns, b.epsilonOf(multiplier), b.deltaText(), 1000*s.seed+uint64(run))
+		predict, err := part.train(ctx, linear, columns, b, multiplier, 1000*s.seed+uint64(run))
 		if err != nil {
 			return 0, err
 		}
-		predict := m.Predictor()
 		if v := validation(part.Table, predict) + multiplier*rng.NormFloat64(); v > best {
 			best, out = v, score(s.Table, predict)
 		}

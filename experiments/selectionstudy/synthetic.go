@@ -9,14 +9,6 @@ import (
 	"pawl/evidence/lab"
 )
 
-// declared is a public schema of features and a target.
-func declared(name string, columns []schema.Column, target schema.Column) *schema.Schema {
-	return &schema.Schema{
-		Version: schema.Version, Dataset: name, Public: true, Unit: schema.Unit{Name: "row", MaxRows: 1},
-		Columns: append(columns, target),
-	}
-}
-
 const class = "class"
 
 func flag(name string) schema.Column { return schema.Column{Name: name, Type: schema.Boolean} }
@@ -31,7 +23,7 @@ func generated(name string, columns []schema.Column, target schema.Column, rows 
 	for range rows {
 		t.Rows = append(t.Rows, draw(make([]float64, 0, len(columns)+1)))
 	}
-	t.Schema = declared(t.Name, columns, target)
+	t.Schema = &schema.Schema{Version: schema.Version, Dataset: t.Name, Public: true, Unit: schema.Unit{Name: "row", MaxRows: 1}, Columns: append(columns, target)}
 	return t
 }
 
