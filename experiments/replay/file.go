@@ -92,6 +92,8 @@ type cell struct {
 	Cell text        `yaml:"cell"`
 	Do   string      `yaml:"do"`
 	With settings    `yaml:"with"`
+	// Value is in place of a procedure: what is computed where the cell is not stored.
+	Value expression `yaml:"value"`
 }
 
 // then names values after the cells are measured.
@@ -218,7 +220,7 @@ func (s *Set) decode(path string, content []byte) (*file, error) {
 		return nil, placed(path, err)
 	}
 	for _, c := range f.Cells {
-		if _, ok := s.Kinds[c.Do]; !ok {
+		if _, ok := s.Kinds[c.Do]; ok == c.Value.given {
 			return nil, fmt.Errorf("%s: nothing is called %q that could measure a cell", c.Cell.place, c.Do)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -72,17 +71,19 @@ func (s *sheet) names() scope {
 			}
 			return out
 		},
-		// chain puts series behind each other, average is their mean run by run.
-		"chain": func(of any) ([]float64, error) {
+		// across are the values of several series run by run.
+		"across": func(of any) ([][]float64, error) {
 			lists, err := Lists(of)
-			return slices.Concat(lists...), err
-		},
-		"average": func(of any) ([]float64, error) {
-			return added(of, func(v, n float64) float64 { return v / n }, func(v, _ float64) float64 { return v })
-		},
-		// average_of adds up before it divides.
-		"average_of": func(of any) ([]float64, error) {
-			return added(of, func(v, _ float64) float64 { return v }, func(v, n float64) float64 { return v / n })
+			var out [][]float64
+			for _, x := range lists {
+				for i, v := range x {
+					if i == len(out) {
+						out = append(out, nil)
+					}
+					out[i] = append(out[i], v)
+				}
+			}
+			return out, err
 		},
 		"compact": func(of any) (out []string) {
 			for _, one := range items(of) {
@@ -151,24 +152,6 @@ func joined(key []any) string {
 		parts = append(parts, sprintf("%v", k))
 	}
 	return strings.Join(parts, "\x00")
-}
-
-// added is the sum of so many series run by run, each value changed before and the sums after.
-func added(of any, before, after func(v, n float64) float64) ([]float64, error) {
-	lists, err := Lists(of)
-	if err != nil || len(lists) == 0 {
-		return nil, err
-	}
-	n, sum := float64(len(lists)), make([]float64, len(lists[0]))
-	for _, x := range lists {
-		for i := range min(len(x), len(sum)) {
-			sum[i] += before(x[i], n)
-		}
-	}
-	for i := range sum {
-		sum[i] = after(sum[i], n)
-	}
-	return sum, nil
 }
 
 // items are those of any list; a single value is a list of one.

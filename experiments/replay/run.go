@@ -195,6 +195,9 @@ func (s *sheet) measure(ctx context.Context, c *cell, at scope) error {
 	if err != nil {
 		return err
 	}
+	if c.Value.given {
+		return s.keep(ctx, key, name, func() ([]float64, error) { return c.Value.series(at) })
+	}
 	args, err := c.With.in(at)
 	if err != nil {
 		return err
@@ -215,12 +218,17 @@ func (s *sheet) measure(ctx context.Context, c *cell, at scope) error {
 			return &fault{fmt.Errorf("%s: %w", c.Cell.place, err)}
 		}
 	}
+	return s.keep(ctx, key, name, func() ([]float64, error) { return kind.Run(ctx, s.run, own) })
+}
+
+func (s *sheet) keep(ctx context.Context, key, name string, measure func() ([]float64, error)) error {
 	if !s.sure && !s.run.Keeps(name) {
-		if s.sure, err = true, s.faults(ctx); err != nil {
+		s.sure = true
+		if err := s.faults(ctx); err != nil {
 			return err
 		}
 	}
-	v, err := s.run.Cell(ctx, name, func() ([]float64, error) { return kind.Run(ctx, s.run, own) })
+	v, err := s.run.Cell(ctx, name, measure)
 	s.series[key] = append(s.series[key], v...)
 	return err
 }

@@ -1,10 +1,8 @@
 package runners
 
 import (
-	"context"
 	"math/rand/v2"
 
-	"pawl/experiments"
 	"pawl/experiments/formulas"
 )
 
@@ -19,38 +17,11 @@ func counterExample() (any, error) {
 	return m.AtPoint(x, y)
 }
 
-// dropping repeats a simulation, or a judgement of random points, with so many seeds.
-type dropping struct {
-	Draws  int `json:"draws"`
-	Points int `json:"points"`
-	Seeds  int `json:"seeds"`
-}
-
-// simulateDropping returns squared errors at the counter-example, with the feature and without it, seed by seed.
-func simulateDropping(_ context.Context, _ *experiments.Run, d *dropping) ([]float64, error) {
+// simulateDropping returns squared errors at the counter-example, with the feature and without it.
+func simulateDropping(seed, draws int) ([]float64, error) {
 	m, x, y := example()
-	var values []float64
-	for seed := range d.Seeds {
-		s, err := m.Simulate(x, y, d.Draws, rand.New(rand.NewPCG(uint64(seed), 1)))
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, s.Full, s.Dropped)
-	}
-	return values, nil
-}
-
-// judgeDropping returns the shares of random points, seed by seed.
-func judgeDropping(_ context.Context, _ *experiments.Run, d *dropping) ([]float64, error) {
-	var values []float64
-	for seed := range d.Seeds {
-		v, err := shares(d.Points, rand.New(rand.NewPCG(uint64(seed), 0)))
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, v[:]...)
-	}
-	return values, nil
+	s, err := m.Simulate(x, y, draws, rand.New(rand.NewPCG(uint64(seed), 1)))
+	return []float64{s.Full, s.Dropped}, err
 }
 
 // Kinds of shares of random points, in percent.
@@ -62,9 +33,10 @@ const (
 	kinds
 )
 
-// shares compares what the condition says with the expected errors.
-func shares(points int, rng *rand.Rand) ([kinds]float64, error) {
-	var hits, total [kinds]float64
+// judgeDropping compares what the condition says with the expected errors at random points.
+func judgeDropping(seed, points int) ([]float64, error) {
+	rng := rand.New(rand.NewPCG(uint64(seed), 0))
+	hits, total := make([]float64, kinds), make([]float64, kinds)
 	count := func(kind int, hit bool) {
 		total[kind]++
 		if hit {

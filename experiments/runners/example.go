@@ -1,14 +1,12 @@
 package runners
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
-	"pawl/experiments"
 	"pawl/experiments/dfs"
 	"pawl/experiments/formulas"
 )
@@ -34,33 +32,15 @@ const (
 	columns
 )
 
-// ranking draws both classes again and again and adds noise to rows, which are clipped to Norm where it is not 0.
-type ranking struct {
-	Noise      float64 `json:"noise"`
-	Points     float64 `json:"points"` // on the points that a classifier meets
-	Norm       float64 `json:"norm"`
-	Replicates int     `json:"replicates"`
-}
-
-func rankTwo(_ context.Context, _ *experiments.Run, a *ranking) ([]float64, error) {
-	var values []float64
-	p := examplePopulation()
-	for i := range a.Replicates {
-		rng := rand.New(rand.NewPCG(1, uint64(i)))
-		rows := p.Rows(exampleRows, rng)
-		if a.Norm > 0 {
-			rows = dfs.Clip(rows, a.Norm)
-		}
-		v, err := rankOnce(p, formulas.AddNoise(rows, a.Noise, rng), a.Points)
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, v...)
+// rankTwo draws both classes and adds noise to rows, which are clipped to the norm where it is not 0, and to the points
+// that a classifier meets.
+func rankTwo(replicate int, noise, points, norm float64) ([]float64, error) {
+	p, rng := examplePopulation(), rand.New(rand.NewPCG(1, uint64(replicate)))
+	rows := p.Rows(exampleRows, rng)
+	if norm > 0 {
+		rows = dfs.Clip(rows, norm)
 	}
-	return values, nil
-}
-
-func rankOnce(p *formulas.Population, rows [2][][]float64, points float64) ([]float64, error) {
+	rows = formulas.AddNoise(rows, noise, rng)
 	v := make([]float64, columns)
 	for feature := range 2 {
 		var mean, variance [2]float64
@@ -98,8 +78,4 @@ func rankOnce(p *formulas.Population, rows [2][][]float64, points float64) ([]fl
 
 func analyticMultiplier(epsilon, delta float64) (float64, error) {
 	return formulas.Budget{Epsilon: epsilon, Delta: delta}.AnalyticNoiseMultiplier()
-}
-
-func mixtureMultiplier(epsilon, delta float64) float64 {
-	return formulas.Budget{Epsilon: epsilon, Delta: delta}.MixtureNoiseMultiplier()
 }

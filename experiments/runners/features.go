@@ -9,7 +9,6 @@ import (
 	"pawl/core/entropy"
 	"pawl/experiments"
 	"pawl/experiments/published"
-	"pawl/search/feature"
 	"pawl/search/feature/aware"
 )
 
@@ -294,11 +293,6 @@ func bySplit(r *experiments.Run, c columnTable, splits int, of func(*cut) float6
 		out[i] = of(s)
 		return nil
 	})
-}
-
-// composition is the ε that the papers state for noisy tables of so many columns.
-func composition(columns int, epsilon, delta float64) float64 {
-	return feature.PublishedCompositionEpsilon(columns, epsilon, delta)
 }
 
 // counted names a number of columns.

@@ -13,6 +13,7 @@ import (
 	"pawl/experiments/formulas"
 	"pawl/experiments/published"
 	"pawl/experiments/replay"
+	"pawl/search/feature"
 )
 
 //go:embed tables/*.yaml shared/*.yaml schemas/*.yaml wild.yaml
@@ -31,8 +32,7 @@ func set() *replay.Set {
 			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit), "search": replay.Of(searchNets), "attack": replay.Of(attackNets),
 			"audit a training": replay.Of(auditTraining), "attack by LiRA": replay.Of(inferMembers),
 			"spread": replay.Of(spreadOut), "reduce features": replay.Of(reduceFeatures), "bound errors": replay.Of(boundErrors),
-			"clock": replay.Of(clock), "cross prices": replay.Of(crossPrices), "price candidates": replay.Of(priceCandidates), "rank two features": replay.Of(rankTwo),
-			"simulate dropping": replay.Of(simulateDropping), "judge dropping": replay.Of(judgeDropping),
+			"clock":       replay.Of(clock),
 			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend),
 			"choose and learn": replay.Of(chooseAndLearn), "best constant": replay.Of(bestConstant),
 			"study selection": replay.Of(studySelection), "select honestly": replay.Of(selectHonestly), "select rows": replay.Of(selectRows),
@@ -42,9 +42,9 @@ func set() *replay.Set {
 			return map[string]any{
 				"images": opener(r), "net": net, "parameters": parameters, "states": states, "cross": cross, "trained": trained, "effective": effective,
 				"majorities": majorities(r), "majority_rates": majorityRates(r),
-				"epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": composition, "counted": counted,
-				"slope": slope, "analytic_multiplier": analyticMultiplier, "mixture_multiplier": mixtureMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot, "signal": signal,
-				"counter_example": counterExample, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "size_curve": sizeCurve, "totals": totals, "strategy": strategyOf, "rows_of": rowsOf(r), "usual_net": usualNet, "space": choices,
+				"epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": feature.PublishedCompositionEpsilon, "counted": counted,
+				"slope": slope, "analytic_multiplier": analyticMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot, "signal": signal,
+				"counter_example": counterExample, "simulate_dropping": simulateDropping, "judge_dropping": judgeDropping, "rank_two": rankTwo, "candidates": candidatesOf, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "size_curve": formulas.PublishedSizeCurve().Epsilon, "totals": totals, "strategy": strategyOf, "rows_of": rowsOf(r), "usual_net": usualNet, "space": choices,
 			}
 		},
 	}

@@ -5,7 +5,6 @@ import (
 
 	"pawl/evidence/theory"
 	"pawl/experiments"
-	"pawl/experiments/formulas"
 	"pawl/experiments/replay"
 )
 
@@ -57,6 +56,3 @@ func fitSizes(rows, found any, tried int) (*sizeFit, error) {
 	needed := fit.RowsInterval(1)
 	return &sizeFit{estimate(fit.AlphaInterval), estimate(fit.BetaInterval), estimate(needed), fit.Beta, &needed, ""}, nil
 }
-
-// sizeCurve is the paper's own fit.
-func sizeCurve(rows float64) float64 { return formulas.PublishedSizeCurve().Epsilon(rows) }
