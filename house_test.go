@@ -41,7 +41,7 @@ var layers = [][]string{
 	{"evidence/crossover/basis", "experiments/dfs", "experiments/published"},
 	{"experiments/replay", "experiments/selectionstudy"},
 	{"experiments/runners", "evidence/menu"},
-	{"experiments/registry", "experiments/book"},
+	{"experiments/book"},
 	{"serve"},
 	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},
 	{"search/fleet/broker"},

@@ -18,7 +18,7 @@ import (
 	"pawl/compute/kernel"
 	"pawl/data/dataset"
 	"pawl/experiments"
-	"pawl/experiments/registry"
+	"pawl/experiments/runners"
 	"pawl/internal/usage"
 )
 
@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write docs/RESULTS.md and quotations fr
 func TestResultsPage(t *testing.T) {
 	results := builtin(t)
 	var want bytes.Buffer
-	if err := Markdown(&want, results, registry.All().List()); err != nil {
+	if err := Markdown(&want, results, runners.All().List()); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join("..", "..", "docs", "RESULTS.md")
@@ -138,7 +138,7 @@ func TestAims(t *testing.T) {
 // changed is stored again. Nothing is measured here, and what is not in the file is not compared.
 // Those that take seconds to prepare their data are left to pawl reproduce check.
 func TestStoredTablesFollowFromTheirCells(t *testing.T) {
-	all := registry.All()
+	all := runners.All()
 	for _, r := range builtin(t) {
 		t.Run(r.Table.Name, func(t *testing.T) {
 			e, ok := all.Lookup(r.Table.Name)
@@ -197,7 +197,7 @@ func builtin(t *testing.T) []*Result {
 
 // The data of every replay can be named by their digests, or nothing could be stored after a run.
 func TestEveryReplayCanBeStored(t *testing.T) {
-	for _, e := range registry.All().List() {
+	for _, e := range runners.All().List() {
 		data, err := digests(e)
 		if err != nil {
 			t.Error(err)
@@ -212,7 +212,7 @@ func TestEveryReplayCanBeStored(t *testing.T) {
 
 // Every replay stands in the catalogue, every entry says one thing, and no number is left out.
 func TestCatalogueIsComplete(t *testing.T) {
-	all := registry.All()
+	all := runners.All()
 	named := map[string]bool{}
 	papers := Catalogue()
 	for _, p := range papers {
@@ -463,7 +463,7 @@ func TestStoredResultsOfOthersAreRefused(t *testing.T) {
 func TestPages(t *testing.T) {
 	_, r := store(t, sample(0), experiments.Quick, nil)
 	r.Table.Rows[0].Name = "<script>"
-	pages, err := Pages([]*Result{r}, registry.All().List())
+	pages, err := Pages([]*Result{r}, runners.All().List())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -493,7 +493,7 @@ func TestStoredFiguresAreDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	for _, e := range registry.All().List() {
+	for _, e := range runners.All().List() {
 		known[e.Name] = true
 	}
 	for _, f := range figures() {

@@ -42,19 +42,15 @@ func (e Entry) Where() string {
 }
 
 // Catalogue lists the papers.
-func Catalogue() []Paper {
-	var file struct {
-		Papers []Paper `yaml:"papers"`
-	}
-	read("catalogue.yaml", catalogue, &file)
-	return file.Papers
-}
+func Catalogue() []Paper { return read[Paper]("papers", catalogue) }
 
-// read reads a file of the program's own: a fault in it is a broken build, which every test sees.
-func read(name string, content []byte, to any) {
-	if err := yaml.UnmarshalWithOptions(content, to, yaml.Strict()); err != nil {
+// read reads the list of a file of the program's own: a fault in it is a broken build, which every test sees.
+func read[T any](name string, content []byte) []T {
+	var file map[string][]T
+	if err := yaml.UnmarshalWithOptions(content, &file, yaml.Strict()); err != nil {
 		panic(fmt.Sprintf("book: %s: %v", name, err))
 	}
+	return file[name]
 }
 
 // StandIn returns the data of a replay that stand for others.

@@ -28,15 +28,11 @@ type figure struct {
 }
 
 func figures() []figure {
-	var file struct {
-		Figures []figure `yaml:"figures"`
+	all := read[figure]("figures", figureFile)
+	for i := range all {
+		all[i].row = regexp.MustCompile(all[i].Row)
 	}
-	read("figures.yaml", figureFile, &file)
-	for i := range file.Figures {
-		f := &file.Figures[i]
-		f.row = regexp.MustCompile(f.Row)
-	}
-	return file.Figures
+	return all
 }
 
 // drawn is a picture of a result while its rows are collected.

@@ -17,13 +17,7 @@ type note struct {
 	Text    string   `yaml:"text"`
 }
 
-func noted() []note {
-	var file struct {
-		Notes []note `yaml:"notes"`
-	}
-	read("notes.yaml", noteFile, &file)
-	return file.Notes
-}
+func noted() []note { return read[note]("notes", noteFile) }
 
 // differences are the notes whose results are stored, with their quotations, and the results with
 // verdicts “not” on which there is no note.

@@ -40,8 +40,8 @@ type Set struct {
 	Functions func(r *experiments.Run) map[string]any
 	// Tables describes data sets beside the built-in ones.
 	Tables func(name string) (dataset.Info, bool)
-	// Runners are files by their name without folder and ending.
-	Runners fs.FS
+	// Files has replays in the folder tables, and runners in shared.
+	Files fs.FS
 }
 
 // file is a replay, or the part of several.
@@ -155,25 +155,23 @@ type stated struct {
 	Value expression `yaml:"value"`
 }
 
-// Load makes replays of all YAML files in the folder tables of a program's own files. It panics where one is wrong: a
-// broken build, which every test sees.
-func Load(files fs.FS, decode func(path string, content []byte) (experiments.Experiment, error)) (all []experiments.Experiment) {
-	names, err := fs.Glob(files, "tables/*.yaml")
+// All makes replays of all YAML files in the folder tables. It panics where one is wrong: a broken build, which every
+// test sees.
+func (s *Set) All() *experiments.Registry {
+	var all []experiments.Experiment
+	names, _ := fs.Glob(s.Files, "tables/*.yaml") // the pattern is one
 	for _, name := range names {
-		var content []byte
-		var e experiments.Experiment
-		if content, err = fs.ReadFile(files, name); err == nil {
-			e, err = decode(path.Base(name), content)
-		}
+		content, err := fs.ReadFile(s.Files, name)
 		if err != nil {
-			break
+			panic(err)
+		}
+		e, err := s.Decode(path.Base(name), content)
+		if err != nil {
+			panic(err)
 		}
 		all = append(all, e)
 	}
-	if err != nil {
-		panic(err)
-	}
-	return all
+	return experiments.NewRegistry(all...)
 }
 
 // Decode makes a replay of a file. The error is one line: what is wrong, and in which file and line.
@@ -251,7 +249,7 @@ func (f *file) use(claims []claim) error {
 
 // join puts a runner's parts into the file.
 func (f *file) join(name string) error {
-	content, err := fs.ReadFile(f.set.Runners, name+".yaml")
+	content, err := fs.ReadFile(f.set.Files, "shared/"+name+".yaml")
 	if err != nil {
 		return fmt.Errorf("%s: no runner %q", f.path, name)
 	}

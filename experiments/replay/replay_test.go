@@ -58,7 +58,7 @@ type drawn struct {
 
 func testSet() *Set {
 	return &Set{
-		Runners:   fstest.MapFS{"shared.yaml": {Data: []byte(shared)}},
+		Files:     fstest.MapFS{"shared/shared.yaml": {Data: []byte(shared)}},
 		Functions: func(*experiments.Run) map[string]any { return nil },
 		Kinds: map[string]Kind{"draw": Of(func(_ context.Context, _ *experiments.Run, d *drawn) (out []float64, err error) {
 			for i := range d.Runs {
@@ -147,7 +147,7 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	s := testSet()
-	s.Runners = fstest.MapFS{"shared.yaml": {Data: []byte(strings.Replace(shared, "runs: \"{runs}\"", "run: 1", 1))}}
+	s.Files = fstest.MapFS{"shared/shared.yaml": {Data: []byte(strings.Replace(shared, "runs: \"{runs}\"", "run: 1", 1))}}
 	e, err := s.Decode("x.yaml", []byte(small))
 	if err != nil {
 		t.Fatal(err)

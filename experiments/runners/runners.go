@@ -5,7 +5,6 @@ package runners
 
 import (
 	"embed"
-	"io/fs"
 	"math"
 	"sync"
 
@@ -21,13 +20,9 @@ var files embed.FS
 
 // set is what the files can name.
 func set() *replay.Set {
-	shared, err := fs.Sub(files, "shared")
-	if err != nil {
-		panic(err) // a name that does not parse
-	}
 	return &replay.Set{
-		Runners: shared,
-		Tables:  describe,
+		Files:  files,
+		Tables: describe,
 		Kinds: map[string]replay.Kind{
 			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit), "search": replay.Of(searchNets), "attack": replay.Of(attackNets),
 			"audit a training": replay.Of(auditTraining), "attack by LiRA": replay.Of(inferMembers),
@@ -69,5 +64,5 @@ func once[T any](name string, open func() (T, error)) (T, error) {
 	return v, err
 }
 
-// All are the replays of the folder, which are read once.
-var All = sync.OnceValue(func() []experiments.Experiment { return replay.Load(files, set().Decode) })
+// All are the replays of the folder tables, which are read once.
+var All = sync.OnceValue(func() *experiments.Registry { return set().All() })

@@ -71,43 +71,30 @@ func spreadOut(ctx context.Context, _ *experiments.Run, t *spread) ([]float64, e
 			by.set(in)
 		})
 	}
+	accuracy := func(o *workflow.Outcome) float64 { // in percent, divided last as where it was stored
+		n := float64(t.Test)
+		return 100 * math.Round(*o.Score.Exact*n) / n
+	}
 	plain, err := run(unit(), training{By: "steps", Rate: 1, Batch: t.Batch, Epochs: float64(t.Looks[len(t.Looks)-1])})
 	if err != nil {
 		return nil, err
 	}
 	target := plain.Model.Parameters32
-	out := []float64{0, 0, accuracyOf(data, target), 0, clipped(data)}
+	out := []float64{0, 0, accuracy(plain), 0, clipped(data)}
 	for _, look := range t.Looks {
 		private, err := run(unit(), training{By: "steps", Rate: t.Rate, Noise: t.Noise, Batch: t.Batch, Epochs: float64(look)})
 		if err != nil {
 			return nil, err
 		}
-		out[0], out[1] = private.Plan.Epsilon, accuracyOf(data, private.Model.Parameters32)
+		out[0], out[1] = private.Plan.Epsilon, accuracy(private)
 		out = append(out, cosineDistance(private.Model.Parameters32, target))
 	}
 	own, err := run(unit().Default(), training{Epsilon: t.Epsilon, Batch: t.Rows / 4, Epochs: 20})
 	if err != nil {
 		return nil, err
 	}
-	out[3] = accuracyOf(data, own.Model.Parameters32)
+	out[3] = accuracy(own)
 	return out, nil
-}
-
-// accuracyOf is in percent of the test rows, of one unit whose parameters are a weight for each
-// input and a bias.
-func accuracyOf(data *lab.Images, parameters []float32) float64 {
-	d := len(parameters) - 1
-	right := 0
-	for i, y := range data.Test.Labels {
-		score := float64(parameters[d])
-		for j, x := range data.Test.Floats[i*d:][:d] {
-			score += float64(x) * float64(parameters[j])
-		}
-		if (score > 0) == (y == 1) {
-			right++
-		}
-	}
-	return 100 * float64(right) / float64(len(data.Test.Labels))
 }
 
 // clipped is the percentage of training rows whose gradient at parameters of zero is longer

@@ -23,7 +23,7 @@ import (
 	"pawl/evidence/cells"
 	"pawl/experiments"
 	"pawl/experiments/book"
-	"pawl/experiments/registry"
+	"pawl/experiments/runners"
 	"pawl/internal/build"
 )
 
@@ -71,7 +71,7 @@ type replayFlags struct {
 }
 
 func reproduceOne(ctx context.Context, a *app, name string, f replayFlags) error {
-	all := registry.All()
+	all := runners.All()
 	switch name {
 	case "list":
 		return listExperiments(a, all.List())
@@ -93,7 +93,7 @@ func reproduceOne(ctx context.Context, a *app, name string, f replayFlags) error
 }
 
 func lookupReplay(name string) (experiments.Experiment, error) {
-	all := registry.All()
+	all := runners.All()
 	e, ok := all.Lookup(name)
 	if ok {
 		return e, nil

@@ -13,7 +13,7 @@ import (
 
 	"pawl/experiments"
 	"pawl/experiments/book"
-	"pawl/experiments/registry"
+	"pawl/experiments/runners"
 )
 
 func reproduceShowCommand(a *app) *cobra.Command {
@@ -73,7 +73,7 @@ func showResults(a *app, all []*book.Result, html string, whole bool) error {
 		if err := os.MkdirAll(html, 0o755); err != nil {
 			return mistakef("choose another directory", "--html: %v", err)
 		}
-		pages, err := book.Pages(all, registry.All().List())
+		pages, err := book.Pages(all, runners.All().List())
 		if err != nil {
 			return err
 		}

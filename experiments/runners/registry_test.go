@@ -1,4 +1,4 @@
-package registry
+package runners
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"pawl/experiments"
 )
 
-var verdicts = []experiments.Verdict{experiments.Reproduced, experiments.SameSign, experiments.Not, experiments.Unpublished}
+var every = []experiments.Verdict{experiments.Reproduced, experiments.SameSign, experiments.Not, experiments.Unpublished}
 
 // Every replay runs at the smallest scale, says where its table stands, and judges every
 // row and claim.
@@ -27,12 +27,12 @@ func TestEveryReplayAtSmokeScale(t *testing.T) {
 				t.Errorf("title %q, source %q, quick scale of %d s: want all three", e.Title, e.Source, e.Quick)
 			}
 			dir := t.TempDir()
-			first := replay(t, e, dir)
+			first := smoke(t, e, dir)
 			if first.Name != e.Name || len(first.Rows) == 0 || first.Unit == "" {
 				t.Fatalf("table %q in %q with %d rows", first.Name, first.Unit, len(first.Rows))
 			}
 			for _, r := range first.Rows {
-				if r.Name == "" || r.Data == "" || !slices.Contains(verdicts, r.Verdict) {
+				if r.Name == "" || r.Data == "" || !slices.Contains(every, r.Verdict) {
 					t.Errorf("row %q on %q: verdict %q", r.Name, r.Data, r.Verdict)
 				}
 				if r.AsPublished == nil && r.Honest == nil {
@@ -43,31 +43,31 @@ func TestEveryReplayAtSmokeScale(t *testing.T) {
 				}
 			}
 			for _, c := range first.Claims {
-				if c.Statement == "" || c.Evidence == "" || !slices.Contains(verdicts, c.Verdict) {
+				if c.Statement == "" || c.Evidence == "" || !slices.Contains(every, c.Verdict) {
 					t.Errorf("claim %q: verdict %q, evidence %q", c.Statement, c.Verdict, c.Evidence)
 				}
 			}
 			// Cells are kept under names that say everything: the same replay again
 			// measures nothing and prints the same.
 			began := 0
-			again := replayWith(t, e, dir, func(string) { began++ })
+			again := smokeWith(t, e, dir, func(string) { began++ })
 			again.Seconds = first.Seconds
-			if text(t, first) != text(t, again) || began > 0 {
-				t.Errorf("a second run measured %d cells and printed\n%s\nnot\n%s", began, text(t, again), text(t, first))
+			if printed(t, first) != printed(t, again) || began > 0 {
+				t.Errorf("a second run measured %d cells and printed\n%s\nnot\n%s", began, printed(t, again), printed(t, first))
 			}
 		})
 	}
 }
 
-func replay(t *testing.T, e experiments.Experiment, dir string) *experiments.Table {
+func smoke(t *testing.T, e experiments.Experiment, dir string) *experiments.Table {
 	t.Helper()
 	start := time.Now()
-	table := replayWith(t, e, dir, nil)
+	table := smokeWith(t, e, dir, nil)
 	t.Logf("%d rows, %d claims in %s", len(table.Rows), len(table.Claims), time.Since(start).Round(time.Millisecond))
 	return table
 }
 
-func replayWith(t *testing.T, e experiments.Experiment, dir string, progress func(string)) *experiments.Table {
+func smokeWith(t *testing.T, e experiments.Experiment, dir string, progress func(string)) *experiments.Table {
 	t.Helper()
 	r, err := experiments.NewRun(e.Name, experiments.Smoke, "test", dir)
 	if err != nil {
@@ -85,7 +85,7 @@ func replayWith(t *testing.T, e experiments.Experiment, dir string, progress fun
 	return table
 }
 
-func text(t *testing.T, table *experiments.Table) string {
+func printed(t *testing.T, table *experiments.Table) string {
 	t.Helper()
 	var b strings.Builder
 	if err := experiments.Text(&b, table); err != nil {
