@@ -64,5 +64,25 @@ func once[T any](name string, open func() (T, error)) (T, error) {
 	return v, err
 }
 
+// latest keeps what was opened last, by what it is.
+type latest[T any] struct {
+	sync.Mutex
+	name string
+	v    T
+}
+
+func (l *latest[T]) open(name string, open func() (T, error)) (T, error) {
+	l.Lock()
+	defer l.Unlock()
+	if l.name == name {
+		return l.v, nil
+	}
+	v, err := open()
+	if err == nil {
+		l.name, l.v = name, v
+	}
+	return v, err
+}
+
 // All are the replays of the folder tables, which are read once.
 var All = sync.OnceValue(func() *experiments.Registry { return set().All() })

@@ -17,9 +17,9 @@ func TestBadWorkflowsAreRefused(t *testing.T) {
 		{"data: [sms-spam]", "data: [secret]", `no data set "secret"`},
 		{"candidates: {smoke: 2, quick: 6, paper: 16}", "candidates: {smoke: 2, quick: 6}", "candidates"},
 		{"candidates: {smoke: 2, quick: 6, paper: 16}", "candidates: 0", "candidates above 0"},
-		{"optimizer: adam", "optimiser: adam", `unknown field "optimiser"`},
+		{"by: adam", "bye: adam", `unknown field "bye"`},
 		{"net: sms-rnn-simple\n    tokens", "net: no-net\n    tokens", `no net "no-net"`},
-		{"usual: text-net, metric", "usual: text-net, split: 3, metric", "workflows.yaml"},
+		{"usual: text-net, metric", "usual: text-net, split: 3, metric", "for fit alone"},
 		{`epsilons: ["1", "3"]`, "epsilons: []", "no rows"},
 		{`epsilons: ["1", "3"]`, `epsilons: ["1", "-3"]`, `epsilon "-3"`},
 	})
@@ -67,7 +67,7 @@ name: totals
 runner: workflows
 with:
   epsilons: ["1"]
-  usual: [{id: u, net: sms-rnn-simple, optimizer: adam, learning_rate: 1, clipping_norm: 1, batch: 1, epochs: 1}]
+  usual: [{id: u, net: sms-rnn-simple, by: adam, rate: 1, clip: 1, batch: 1, epochs: 1}]
   problems: [{data: a, usual: u, metric: auroc, train: 1, test: 1, runs: 2}, {data: b, usual: u, metric: auroc, train: 1, test: 1, runs: 2},
     {data: c, usual: u, metric: auroc, train: 1, test: 1, runs: 2}, {data: d, usual: u, metric: auroc, train: 1, test: 1, runs: 2}]
   said: []
