@@ -5,7 +5,9 @@ package published
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -54,21 +56,40 @@ func Open(name, dataDir, class string, e Encoding) (*aware.Table, error) {
 		if at == target || slices.Contains(e.Drop, column) {
 			continue
 		}
-		cells := make([]string, len(rows))
-		for i, row := range rows {
-			cells[i] = row[at]
-		}
-		if slices.Contains(e.Numeric, column) {
-			if err := numeric(t, column, cells); err != nil {
-				return nil, err
+		add := func(name string, indicator bool, value func(cell string) float64) {
+			t.Names, t.Indicator = append(t.Names, name), append(t.Indicator, indicator)
+			for i, row := range rows {
+				t.X[i] = append(t.X[i], value(row[at]))
 			}
-			continue
 		}
-		if slices.Contains(e.Codes, column) {
-			codes(t, column, cells)
-			continue
+		var levels []string
+		for _, row := range rows {
+			levels = append(levels, row[at])
 		}
-		levels(t, column, cells, slices.Contains(e.Binary, column))
+		slices.Sort(levels)
+		levels = slices.Compact(levels)
+		switch {
+		case slices.Contains(e.Numeric, column):
+			low, high, err := limits(levels)
+			if err != nil {
+				return nil, fmt.Errorf("%s: column %q is %w", name, column, err)
+			}
+			add(column, false, func(cell string) float64 {
+				v, _ := strconv.ParseFloat(cell, 64) // limits read it
+				return (v - low) / (high - low)
+			})
+		case slices.Contains(e.Codes, column):
+			add(column, false, func(cell string) float64 {
+				return float64(slices.Index(levels, cell)) / float64(max(len(levels)-1, 1))
+			})
+		default:
+			if slices.Contains(e.Binary, column) {
+				levels = levels[len(levels)-1:]
+			}
+			for _, level := range levels {
+				add(column+"="+level, true, func(cell string) float64 { return indicator(cell == level) })
+			}
+		}
 	}
 	return t, nil
 }
@@ -80,43 +101,18 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-func numeric(t *aware.Table, column string, cells []string) error {
-	values := make([]float64, len(cells))
-	for i, cell := range cells {
+// limits are the smallest and the largest of numbers.
+func limits(cells []string) (low, high float64, err error) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, cell := range cells {
 		v, err := strconv.ParseFloat(cell, 64)
 		if err != nil {
-			return fmt.Errorf("%s: column %q is not numeric", t.Name, column)
+			return 0, 0, errors.New("not numeric")
 		}
-		values[i] = v
+		low, high = min(low, v), max(high, v)
 	}
-	low, high := slices.Min(values), slices.Max(values)
 	if low == high {
-		return fmt.Errorf("%s: column %q is constant", t.Name, column)
+		err = errors.New("constant")
 	}
-	t.Names, t.Indicator = append(t.Names, column), append(t.Indicator, false)
-	for i, v := range values {
-		t.X[i] = append(t.X[i], (v-low)/(high-low))
-	}
-	return nil
-}
-
-func levels(t *aware.Table, column string, cells []string, binary bool) {
-	all := slices.Compact(slices.Sorted(slices.Values(cells)))
-	if binary {
-		all = all[len(all)-1:]
-	}
-	for _, level := range all {
-		t.Names, t.Indicator = append(t.Names, column+"="+level), append(t.Indicator, true)
-		for i, cell := range cells {
-			t.X[i] = append(t.X[i], indicator(cell == level))
-		}
-	}
-}
-
-func codes(t *aware.Table, column string, cells []string) {
-	all := slices.Compact(slices.Sorted(slices.Values(cells)))
-	t.Names, t.Indicator = append(t.Names, column), append(t.Indicator, false)
-	for i, cell := range cells {
-		t.X[i] = append(t.X[i], float64(slices.Index(all, cell))/float64(max(len(all)-1, 1)))
-	}
+	return low, high, err
 }

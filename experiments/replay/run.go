@@ -333,16 +333,19 @@ func (c *claim) claim(at scope) (out experiments.Claim, err error) {
 		}
 	}
 	if c.Holds.given {
-		out.Verdict = experiments.Not
-		if ok, err := c.Nearly.truth(at, false); err != nil {
+		near, err := c.Nearly.truth(at, false)
+		if err != nil {
 			return out, err
-		} else if ok {
-			out.Verdict = experiments.SameSign
 		}
-		if ok, err := c.Holds.truth(at, false); err != nil {
+		holds, err := c.Holds.truth(at, false)
+		if err != nil {
 			return out, err
-		} else if ok {
+		}
+		switch out.Verdict = experiments.Not; {
+		case holds:
 			out.Verdict = experiments.Reproduced
+		case near:
+			out.Verdict = experiments.SameSign
 		}
 	}
 	if c.Verdict.given {

@@ -12,25 +12,25 @@ import (
 
 // selecting is the study of selection by distance in one reading; ε is 0 without noise. Arms have an honest procedure.
 type selecting struct {
-	Dense       bool                 `json:"dense"`
-	Variance    float64              `json:"variance"`
-	Calibration formulas.Calibration `json:"calibration"`
-	Noisy       bool                 `json:"noisy"`
-	Counts      []int                `json:"counts"`
-	Epsilons    []float64            `json:"epsilons"`
-	Rankings    []formulas.Ranking   `json:"rankings"`
-	Procedure   dfs.Procedure        `json:"procedure"`
-	Arms        []formulas.Arm       `json:"arms"`
-	Replicates  int                  `json:"replicates"`
+	formulas.SelectionStudy
+	Dense     bool           `json:"dense"`
+	Variance  float64        `json:"variance"`
+	Procedure dfs.Procedure  `json:"procedure"`
+	Arms      []formulas.Arm `json:"arms"`
 }
 
-func (s *selecting) data() formulas.Mixture {
-	m := formulas.SparseMixture()
+// study is that of the paper but for what a table says.
+func (s *selecting) study() formulas.SelectionStudy {
+	study, own := formulas.PublishedSelectionStudy(), s.SelectionStudy
 	if s.Dense {
-		m = formulas.DenseMixture()
+		study.Data = formulas.DenseMixture()
 	}
-	m.MeanVariance = s.Variance
-	return m
+	study.Data.MeanVariance = s.Variance
+	study.Counts, study.Rankings, study.Calibration, study.NoisyQueries, study.Replicates, study.Epsilons = own.Counts, own.Rankings, own.Calibration, own.NoisyQueries, own.Replicates, nil
+	for _, e := range own.Epsilons {
+		study.Epsilons = append(study.Epsilons, noiseless(e))
+	}
+	return study
 }
 
 // noiseless makes no noise of 0.
@@ -43,13 +43,7 @@ func noiseless(epsilon float64) float64 {
 
 // studySelection returns the errors of all replicates, for each ε, ranking and number of features.
 func studySelection(ctx context.Context, _ *experiments.Run, s *selecting) (errors []float64, err error) {
-	study := formulas.PublishedSelectionStudy()
-	study.Data, study.Calibration, study.NoisyQueries, study.Replicates = s.data(), s.Calibration, s.Noisy, s.Replicates
-	study.Counts, study.Rankings, study.Epsilons = s.Counts, s.Rankings, nil
-	for _, e := range s.Epsilons {
-		study.Epsilons = append(study.Epsilons, noiseless(e))
-	}
-	out, err := study.Run(ctx)
+	out, err := s.study().Run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +55,8 @@ func studySelection(ctx context.Context, _ *experiments.Run, s *selecting) (erro
 
 // selectHonestly returns the errors of all replicates, arm by arm.
 func selectHonestly(ctx context.Context, _ *experiments.Run, s *selecting) ([]float64, error) {
-	of := formulas.PublishedSelectionStudy()
-	return dfs.Honest{Procedure: s.Procedure, Data: s.data(), Rows: of.Rows, Arms: s.Arms, Delta: of.Delta, Replicates: s.Replicates, Seed: of.Seed}.Run(ctx)
+	of := s.study()
+	return dfs.Honest{Procedure: s.Procedure, Data: of.Data, Rows: of.Rows, Arms: s.Arms, Delta: of.Delta, Replicates: of.Replicates, Seed: of.Seed}.Run(ctx)
 }
 
 // selectingRows is the choice of features of real rows, point by point as published, or honest.
