@@ -222,9 +222,7 @@ func (s *netSearch) candidate(p space.Point, rows int64, scope dp.Scope, noise f
 	if c.ClippingNorm > 0 {
 		n.ClippingNorm = c.ClippingNorm
 	}
-	if c.StepFactor > 0 {
-		n.Kappa *= c.StepFactor // the rule's step is in proportion to it
-	}
+	n.factor = c.StepFactor
 	if c.ClippingFactor > 0 {
 		n.ClippingNorm *= c.ClippingFactor
 	}

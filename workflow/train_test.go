@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -126,5 +127,51 @@ func TestMicrobatchShrinksWithVariants(t *testing.T) {
 	one, eight, all := size(1), size(8), size(64)
 	if !(all >= 1 && all < eight && eight <= one) || all > one/4 {
 		t.Errorf("microbatches of %d, %d, %d examples for 1, 8 and 64 variants", one, eight, all)
+	}
+}
+
+// Large lots and few steps under little noise: the loss bounds the rule's step, by its kind, its
+// classes and the momentum. What a search multiplies is the step that comes out.
+func TestRuleStepIsBounded(t *testing.T) {
+	product := func(change func(*TrainInput), factor float64) float64 {
+		in := trainInput(false)
+		in.Rows, in.Schema.Rows.N, in.Batch, in.Epochs, in.Epsilon, in.Delta = 60000, 60000, 4000, 2, "50", "1e-5"
+		change(&in)
+		plan, err := NewTrainPlan(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := *plan.sealing()
+		n.factor = factor
+		rate, _, err := n.stepSize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rate * n.ClippingNorm * n.Radius
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*TrainInput)
+		factor float64
+		want   float64
+	}{
+		{"two classes", func(*TrainInput) {}, 0, 186.2},
+		{"half of it", func(*TrainInput) {}, 0.5, 93.1},
+		{"twice", func(*TrainInput) {}, 2, 372.4},
+		{"momentum 0.8", func(in *TrainInput) { in.Momentum = 0.8 }, 0, 88.2},
+		{"sgd, whatever its momentum is said to be", func(in *TrainInput) { in.Optimizer, in.Momentum = "sgd", 0.95 }, 0, 39.2},
+		{"adam-wosm", func(in *TrainInput) { in.Optimizer = "adam-wosm" }, 0, 186.2},
+		{"given", func(in *TrainInput) { in.LearningRate = 500 }, 0, 1000},
+		{"ten classes", func(in *TrainInput) {
+			in.Outputs, in.Schema.Columns[0].Categories = 10, strings.Split("abcdefghij", "")
+			in.Layers.Layers[len(in.Layers.Layers)-1].Units = 10
+		}, 0, 405.6},
+	} {
+		if got := product(c.change, c.factor); math.Abs(got-c.want) > 0.1 {
+			t.Errorf("%s: α·C·R is %.1f, want %g", c.name, got, c.want)
+		}
+	}
+	if got := product(func(in *TrainInput) { in.Epsilon, in.Epochs = "0.5", 30 }, 0); !(got < 100) {
+		t.Errorf("under much noise α·C·R is %g", got)
 	}
 }

@@ -94,9 +94,7 @@ func (n *training) band() error {
 func (n *training) setBands(count int) {
 	momentum := 0.0
 	if n.Optimizer == "momentum" {
-		if momentum = n.Momentum; momentum == 0 {
-			momentum = 0.9
-		}
+		momentum = n.momentum()
 	}
 	b := optim.Bands{Bands: count, Steps: n.steps, Momentum: momentum}
 	n.bands = bands{groups: count, coefficients: b.Coefficients()}

@@ -75,11 +75,8 @@ func (n *training) besideRule() (ratio, rule float64, ok bool) {
 	if err != nil {
 		return 0, 0, false
 	}
-	switch n.Optimizer {
-	case "adam":
+	if n.Optimizer == "adam" {
 		rate = base
-	case "adam-wosm":
-		rate = base * rate / max(base, 1e-300)
 	}
 	return given / rate, rate, true
 }

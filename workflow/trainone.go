@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -26,8 +27,10 @@ type training struct {
 	rows    int64 // nominal, of which scope is a part
 	scope   dp.Scope
 	noise   float64 // multiplier of each step
-	net     *nn.Net // behind the data-free prefix, or whole
-	whole   *nn.Net
+	// factor multiplies the rule's step; 0 stands for 1.
+	factor float64
+	net    *nn.Net // behind the data-free prefix, or whole
+	whole  *nn.Net
 	// encoding is that of rows of a table, nil for dense inputs.
 	encoding *encode.Encoding
 	// initial are the trained parameters' first values. They and the frozen ones are
@@ -174,9 +177,24 @@ func (n *training) ruleStep() (rate, base float64, err error) {
 		// Without noise the rule has no meaning; this is a common default.
 		return 0.1, 1e-3, nil
 	}
-	rule := optim.StepRule{Noise: noise, Kappa: n.Kappa, Radius: n.Radius, Steps: n.steps, Schedule: n.Schedule}
+	rule := optim.StepRule{Noise: noise, Kappa: n.Kappa, Radius: n.Radius, Steps: n.steps, Schedule: n.Schedule, Momentum: n.momentum()}
+	if n.net.Loss().Kind == nn.Softmax {
+		rule.Classes = n.Outputs
+	}
 	rate, err = rule.LearningRate()
-	return rate, rule.Base(), err
+	factor := cmp.Or(n.factor, 1)
+	return factor * rate, factor * rule.Base(), err
+}
+
+// momentum is what the optimizer keeps of its last step.
+func (n *training) momentum() float64 {
+	switch {
+	case n.Optimizer == "sgd":
+		return 0
+	case n.Optimizer == "momentum" && n.Momentum > 0:
+		return n.Momentum
+	}
+	return 0.9
 }
 
 func (n *training) optimizer() (optim.Optimizer, error) {
@@ -184,24 +202,17 @@ func (n *training) optimizer() (optim.Optimizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	momentum := n.Momentum
-	if momentum == 0 {
-		momentum = 0.9
-	}
 	if n.Optimizer == adadp {
 		return &optim.ADADP{Steps: n.steps, Tolerance: n.Tolerance, LearningRate: n.LearningRate, KeepAll: n.KeepAll}, nil
 	}
-	var o optim.Optimizer = &optim.Momentum{LearningRate: rate, Momentum: momentum, Dampened: true}
+	var o optim.Optimizer = &optim.Momentum{LearningRate: rate, Momentum: n.momentum(), Dampened: true}
 	switch n.Optimizer {
 	case "sgd":
 		o = &optim.SGD{LearningRate: rate}
 	case "adam":
 		o = &optim.Adam{LearningRate: base}
 	case "adam-wosm":
-		if n.LearningRate == 0 {
-			base = optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: n.effective(), ExpectedBatchSize: n.lot}.EffectiveStep(base)
-		}
-		o = &optim.AdamWOSM{StepSize: base}
+		o = &optim.AdamWOSM{StepSize: rate}
 	}
 	return optim.NewScheduled(o, n.Schedule, n.steps), nil
 }

@@ -78,7 +78,7 @@ func (n *training) choice(norm float64) report.Choice {
 		c.Hyperparameters["keep_all"] = n.KeepAll
 	} else if rate, base, err := n.stepSize(); err == nil {
 		c.Hyperparameters["learning_rate"] = rate
-		if strings.HasPrefix(n.Optimizer, "adam") {
+		if n.Optimizer == "adam" {
 			c.Hyperparameters["learning_rate"] = base
 		}
 	}

@@ -233,11 +233,99 @@ func TestStepRules(t *testing.T) {
 	for _, bad := range []func(r *StepRule){
 		func(r *StepRule) { r.Kappa = 0 }, func(r *StepRule) { r.Radius = math.NaN() }, func(r *StepRule) { r.Steps = 0 },
 		func(r *StepRule) { r.NoiseMultiplier = 0 }, func(r *StepRule) { r.ClippingNorm = math.Inf(1) }, func(r *StepRule) { r.ExpectedBatchSize = -1 },
+		func(r *StepRule) { r.Classes = 1 }, func(r *StepRule) { r.Classes = -3 }, func(r *StepRule) { r.Momentum = 1 }, func(r *StepRule) { r.Momentum = math.NaN() },
 	} {
 		r := cnn
 		bad(&r)
 		if v, err := r.LearningRate(); err == nil || v != 0 {
 			t.Errorf("%+v gives %g", r, v)
+		}
+	}
+}
+
+// The step that is best for noise is taken up to the one that the loss bears.
+func TestLargestStep(t *testing.T) {
+	// Five passes over 20,000 rows in lots of 1,000 at ε = 100.
+	large := StepRule{Noise: Noise{ClippingNorm: 0.5, NoiseMultiplier: 0.27, ExpectedBatchSize: 1000}, Kappa: 2.4, Radius: 8, Steps: 100}
+	for _, c := range []struct {
+		name     string
+		classes  int
+		momentum float64
+		want     float64 // α·C·R
+	}{
+		{"another loss", 0, 0.9, 685.7},
+		{"ten classes", 10, 0.9, 405.6},
+		{"five", 5, 0.9, 226.6},
+		{"three", 3, 0.9, 186.2},
+		{"two count as three", 2, 0.9, 186.2},
+		{"more classes, less curvature", 100, 0.9, 685.7},
+		{"more momentum", 10, 0.95, 685.7},
+		{"no momentum", 10, 0, 85.4},
+		{"little momentum counts as none", 10, 0.4, 85.4},
+	} {
+		r := large
+		r.Classes, r.Momentum = c.classes, c.momentum
+		rate, err := r.LearningRate()
+		if got := rate * r.ClippingNorm * r.Radius; err != nil || math.Abs(got-c.want) > 0.1 {
+			t.Errorf("%s: α·C·R is %.2f (%v), want %g", c.name, got, err, c.want)
+		}
+	}
+	// At the usual noise of an ε of 1 nothing changes.
+	usual := large
+	usual.NoiseMultiplier, usual.Classes, usual.Momentum = 2.32, 10, 0.9
+	rate, err := usual.LearningRate()
+	if want := usual.Base() / usual.Deviation(); err != nil || rate != want {
+		t.Errorf("under noise the step is %g (%v), want %g", rate, err, want)
+	}
+}
+
+// Largest is where clipped gradient descent on examples that all look alike, as many of each
+// class, stops forgetting a shift of the scores: the gradients themselves say so.
+func TestLargestStepIsStable(t *testing.T) {
+	const radius, norm = 7, 0.5
+	after := func(classes int, momentum, rate float64) float64 {
+		w := make([]float32, classes) // of the one direction that inputs have
+		w[0] = 0.01 / radius
+		o := &Momentum{LearningRate: rate, Momentum: momentum, Dampened: true}
+		for range 400 {
+			total, p := 0.0, make([]float64, classes)
+			for j, v := range w {
+				p[j] = math.Exp(radius * float64(v-slices.Max(w)))
+				total += p[j]
+			}
+			mean := make([]float32, classes)
+			for y := range classes {
+				square := 0.0
+				q := make([]float64, classes)
+				for j := range q {
+					q[j] = radius * p[j] / total
+					if j == y {
+						q[j] -= radius
+					}
+					square += q[j] * q[j]
+				}
+				scale := min(1, norm/math.Sqrt(square)) / float64(classes)
+				for j := range q {
+					mean[j] += float32(scale * q[j])
+				}
+			}
+			o.Step(w, mean)
+		}
+		largest := 0.0
+		for _, v := range w {
+			largest = max(largest, math.Abs(radius*float64(v-w[classes-1])))
+		}
+		return largest
+	}
+	for _, classes := range []int{3, 4, 10, 100} {
+		for _, momentum := range []float64{0.7, 0.9, 0.95} {
+			bound := StepRule{Noise: Noise{ClippingNorm: norm}, Radius: radius, Classes: classes, Momentum: momentum}.Largest()
+			if shift := after(classes, momentum, 0.95*bound); shift > 0.01 {
+				t.Errorf("%d classes, momentum %g: below the bound a shift of 0.01 becomes %g", classes, momentum, shift)
+			}
+			if shift := after(classes, momentum, 1.1*bound); !(shift > 0.1) {
+				t.Errorf("%d classes, momentum %g: above the bound a shift of 0.01 becomes %g", classes, momentum, shift)
+			}
 		}
 	}
 }
