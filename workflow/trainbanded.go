@@ -92,11 +92,7 @@ func (n *training) band() error {
 }
 
 func (n *training) setBands(count int) {
-	momentum := 0.0
-	if n.Optimizer == "momentum" {
-		momentum = n.momentum()
-	}
-	b := optim.Bands{Bands: count, Steps: n.steps, Momentum: momentum}
+	b := optim.Bands{Bands: count, Steps: n.steps, Momentum: n.momentum()}
 	n.bands = bands{groups: count, coefficients: b.Coefficients()}
 	if n.Lots == passes {
 		n.groups = int(math.Round(1 / n.rate))

@@ -67,18 +67,11 @@ func (n *training) warnOfStep() []string {
 
 // besideRule is a given learning rate as a multiple of the rule's.
 func (n *training) besideRule() (ratio, rule float64, ok bool) {
-	given := n.LearningRate
-	if given == 0 {
+	if n.LearningRate == 0 {
 		return 0, 0, false
 	}
-	rate, base, err := n.ruleStep()
-	if err != nil {
-		return 0, 0, false
-	}
-	if n.Optimizer == "adam" {
-		rate = base
-	}
-	return given / rate, rate, true
+	rule, err := n.ruleStep()
+	return n.LearningRate / rule, rule, err == nil
 }
 
 // absurd is a size that no parameter of a useful network has.

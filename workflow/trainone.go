@@ -164,55 +164,55 @@ func (n *training) priceGivenNoise() error {
 }
 
 // stepSize is the operator's learning rate, or the rule's: the largest of the schedule.
-func (n *training) stepSize() (rate, base float64, err error) {
+func (n *training) stepSize() (float64, error) {
 	if n.LearningRate > 0 {
-		return n.LearningRate, n.LearningRate, nil
+		return n.LearningRate, nil
 	}
 	return n.ruleStep()
 }
 
-func (n *training) ruleStep() (rate, base float64, err error) {
+func (n *training) ruleStep() (rate float64, err error) {
 	noise := optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: n.effective(), ExpectedBatchSize: n.lot}
-	if n.NonPrivate {
-		// Without noise the rule has no meaning; this is a common default.
-		return 0.1, 1e-3, nil
+	rule := optim.StepRule{Noise: noise, Kappa: n.Kappa, Radius: n.Radius, Steps: n.steps, Schedule: n.Schedule, Scores: n.net.Outputs(), Momentum: n.momentum()}
+	switch {
+	case n.NonPrivate && n.Optimizer == "adam":
+		rate = 1e-3 // without noise the rule has no meaning; these are common defaults
+	case n.NonPrivate:
+		rate = 0.1
+	case n.Optimizer == "adam":
+		rate, err = rule.Base(), rule.Validate()
+	default:
+		rate, err = rule.LearningRate()
 	}
-	rule := optim.StepRule{Noise: noise, Kappa: n.Kappa, Radius: n.Radius, Steps: n.steps, Schedule: n.Schedule, Momentum: n.momentum()}
-	if n.net.Loss().Kind == nn.Softmax {
-		rule.Classes = n.Outputs
-	}
-	rate, err = rule.LearningRate()
-	factor := cmp.Or(n.factor, 1)
-	return factor * rate, factor * rule.Base(), err
+	return cmp.Or(n.factor, 1) * rate, err
 }
 
-// momentum is what the optimizer keeps of its last step.
+// momentum is the share of the last step that the optimizer keeps; 0 for those whose first
+// steps are whole ones.
 func (n *training) momentum() float64 {
-	switch {
-	case n.Optimizer == "sgd":
-		return 0
-	case n.Optimizer == "momentum" && n.Momentum > 0:
-		return n.Momentum
+	if n.Optimizer == "momentum" {
+		return cmp.Or(n.Momentum, 0.9)
 	}
-	return 0.9
+	return 0
 }
 
 func (n *training) optimizer() (optim.Optimizer, error) {
-	rate, base, err := n.stepSize()
+	rate, err := n.stepSize()
 	if err != nil {
 		return nil, err
 	}
-	if n.Optimizer == adadp {
-		return &optim.ADADP{Steps: n.steps, Tolerance: n.Tolerance, LearningRate: n.LearningRate, KeepAll: n.KeepAll}, nil
-	}
-	var o optim.Optimizer = &optim.Momentum{LearningRate: rate, Momentum: n.momentum(), Dampened: true}
+	var o optim.Optimizer
 	switch n.Optimizer {
+	case adadp:
+		return &optim.ADADP{Steps: n.steps, Tolerance: n.Tolerance, LearningRate: n.LearningRate, KeepAll: n.KeepAll}, nil
 	case "sgd":
 		o = &optim.SGD{LearningRate: rate}
 	case "adam":
-		o = &optim.Adam{LearningRate: base}
+		o = &optim.Adam{LearningRate: rate}
 	case "adam-wosm":
 		o = &optim.AdamWOSM{StepSize: rate}
+	default:
+		o = &optim.Momentum{LearningRate: rate, Momentum: n.momentum(), Dampened: true}
 	}
 	return optim.NewScheduled(o, n.Schedule, n.steps), nil
 }

@@ -76,11 +76,8 @@ func (n *training) choice(norm float64) report.Choice {
 	if n.Optimizer == adadp {
 		c.Hyperparameters["tolerance"], c.Hyperparameters["learning_rate"] = n.tolerance(), n.firstRate()
 		c.Hyperparameters["keep_all"] = n.KeepAll
-	} else if rate, base, err := n.stepSize(); err == nil {
+	} else if rate, err := n.stepSize(); err == nil {
 		c.Hyperparameters["learning_rate"] = rate
-		if n.Optimizer == "adam" {
-			c.Hyperparameters["learning_rate"] = base
-		}
 	}
 	return c
 }

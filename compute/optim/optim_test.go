@@ -233,7 +233,7 @@ func TestStepRules(t *testing.T) {
 	for _, bad := range []func(r *StepRule){
 		func(r *StepRule) { r.Kappa = 0 }, func(r *StepRule) { r.Radius = math.NaN() }, func(r *StepRule) { r.Steps = 0 },
 		func(r *StepRule) { r.NoiseMultiplier = 0 }, func(r *StepRule) { r.ClippingNorm = math.Inf(1) }, func(r *StepRule) { r.ExpectedBatchSize = -1 },
-		func(r *StepRule) { r.Classes = 1 }, func(r *StepRule) { r.Classes = -3 }, func(r *StepRule) { r.Momentum = 1 }, func(r *StepRule) { r.Momentum = math.NaN() },
+		func(r *StepRule) { r.Momentum = 1 }, func(r *StepRule) { r.Momentum = math.NaN() },
 	} {
 		r := cnn
 		bad(&r)
@@ -254,6 +254,7 @@ func TestLargestStep(t *testing.T) {
 		want     float64 // α·C·R
 	}{
 		{"another loss", 0, 0.9, 685.7},
+		{"one score", 1, 0.9, 685.7},
 		{"ten classes", 10, 0.9, 405.6},
 		{"five", 5, 0.9, 226.6},
 		{"three", 3, 0.9, 186.2},
@@ -264,7 +265,7 @@ func TestLargestStep(t *testing.T) {
 		{"little momentum counts as none", 10, 0.4, 85.4},
 	} {
 		r := large
-		r.Classes, r.Momentum = c.classes, c.momentum
+		r.Scores, r.Momentum = c.classes, c.momentum
 		rate, err := r.LearningRate()
 		if got := rate * r.ClippingNorm * r.Radius; err != nil || math.Abs(got-c.want) > 0.1 {
 			t.Errorf("%s: α·C·R is %.2f (%v), want %g", c.name, got, err, c.want)
@@ -272,7 +273,7 @@ func TestLargestStep(t *testing.T) {
 	}
 	// At the usual noise of an ε of 1 nothing changes.
 	usual := large
-	usual.NoiseMultiplier, usual.Classes, usual.Momentum = 2.32, 10, 0.9
+	usual.NoiseMultiplier, usual.Scores, usual.Momentum = 2.32, 10, 0.9
 	rate, err := usual.LearningRate()
 	if want := usual.Base() / usual.Deviation(); err != nil || rate != want {
 		t.Errorf("under noise the step is %g (%v), want %g", rate, err, want)
@@ -319,7 +320,7 @@ func TestLargestStepIsStable(t *testing.T) {
 	}
 	for _, classes := range []int{3, 4, 10, 100} {
 		for _, momentum := range []float64{0.7, 0.9, 0.95} {
-			bound := StepRule{Noise: Noise{ClippingNorm: norm}, Radius: radius, Classes: classes, Momentum: momentum}.Largest()
+			bound := StepRule{Noise: Noise{ClippingNorm: norm}, Radius: radius, Scores: classes, Momentum: momentum}.Largest()
 			if shift := after(classes, momentum, 0.95*bound); shift > 0.01 {
 				t.Errorf("%d classes, momentum %g: below the bound a shift of 0.01 becomes %g", classes, momentum, shift)
 			}

@@ -34,7 +34,7 @@ const leastNoise = 0.35
 const gentle = 8
 
 // StepRule holds the public numbers of a private run from which a step size
-// follows. Every field but Schedule, Classes and Momentum is required.
+// follows. Every field but Schedule, Scores and Momentum is required.
 type StepRule struct {
 	Noise
 	// Kappa is the standard deviation of the noise that a pre-activation may
@@ -48,10 +48,11 @@ type StepRule struct {
 	Steps int
 	// Schedule is how the step size changes; the rule gives its largest value.
 	Schedule Schedule
-	// Classes is K where the loss is cross-entropy over a softmax of K scores, which Largest
-	// is derived for, and 0 for other losses, whose step has no such bound.
-	Classes int
-	// Momentum is the μ in [0, 1) that the step is taken with: 0 for SGD.
+	// Scores is the number K of scores of a softmax, which Largest is derived for. Losses of
+	// one score, or 0, have no such bound.
+	Scores int
+	// Momentum is the μ in [0, 1) of dampened Momentum; 0 for SGD and AdamWOSM, whose
+	// first steps are whole ones.
 	Momentum float64
 }
 
@@ -68,9 +69,6 @@ func (r StepRule) Validate() error {
 			return fmt.Errorf("optim: the %s of a step rule must be a finite number above 0, got %g", f.name, f.value)
 		}
 	}
-	if r.Classes < 0 || r.Classes == 1 {
-		return fmt.Errorf("optim: a softmax of a step rule has 2 classes or more, or 0 for another loss, got %d", r.Classes)
-	}
 	if !(r.Momentum >= 0 && r.Momentum < 1) {
 		return fmt.Errorf("optim: the momentum of a step rule must lie in [0, 1), got %g", r.Momentum)
 	}
@@ -86,7 +84,7 @@ func (r StepRule) Base() float64 {
 }
 
 // Largest is the largest step with which what all examples have in common does not begin to
-// swing, +Inf where Classes is 0. Near equal scores the force that pulls a shift of
+// swing, +Inf below two scores. Near equal scores the force that pulls a shift of
 // everybody's scores back grows by
 //
 //	ζ·C·R = C·R · (K−2)/(K·(K−1)·√(1−1/K))
@@ -101,10 +99,10 @@ func (r StepRule) Base() float64 {
 // CIFAR-10 and which no public number tells. Two classes have no such force to first order and
 // count as three, as measured; 2(1+μ)/(1−μ) counts as 8 at least.
 func (r StepRule) Largest() float64 {
-	if r.Classes == 0 {
+	if r.Scores < 2 {
 		return math.Inf(1)
 	}
-	k := float64(max(r.Classes, 3))
+	k := float64(max(r.Scores, 3))
 	slope := (k - 2) / (k * (k - 1) * math.Sqrt(1-1/k)) * r.ClippingNorm * r.Radius
 	return max(2*(1+r.Momentum)/(1-r.Momentum), gentle) / slope
 }
@@ -114,8 +112,7 @@ func (r StepRule) Largest() float64 {
 // to deviation κ in a pre-activation at most, whatever the schedule: with step sizes α·s_t
 // its variance is α²·Σs_t²·(σCR/B)², so a schedule that falls starts from a larger
 // step (by 1.63 for a cosine, 1.73 for a line). A σ below 0.35 counts as 0.35.
-// Errors: a field that is not above 0, a schedule without meaning, one class, a momentum
-// outside [0, 1).
+// Errors: a field that is not above 0, a schedule without meaning, a momentum outside [0, 1).
 func (r StepRule) LearningRate() (float64, error) {
 	if err := r.Validate(); err != nil {
 		return 0, err
