@@ -145,11 +145,6 @@ func (x *machine) packGroup(c *Conv, w *ConvWeights, g int, weights []float32, i
 	}
 }
 
-func (c *Conv) groupWeights(weights []float32, g int) Matrix {
-	n := c.PatchSize() * c.filters
-	return Dense(weights[g*n:(g+1)*n], c.PatchSize(), c.filters)
-}
-
 // groupOutput views places lo to hi−1, counted over the batch, of one group.
 func (c *Conv) groupOutput(out []float32, g, lo, hi int) Matrix {
 	return Matrix{Data: out[lo*c.s.Filters+g*c.filters:], Rows: hi - lo, Cols: c.filters, RowStride: c.s.Filters, ColStride: 1}
@@ -193,43 +188,8 @@ func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeig
 		image := c.pad(b, in)
 		b.places(func(lo, hi int) {
 			for g := range c.s.Groups {
-				a := x.patches(c, b.buffer, image, g, lo, hi, 0, c.s.KernelHeight)
+				a := x.patches(c, b.buffer, image, g, lo, hi)
 				x.matMulPacked(c.groupOutput(out, g, b.firstPlace+lo, b.firstPlace+hi), a, &w.forward[g], accumulate)
-			}
-		})
-	})
-}
-
-// WeightGradient sets dw, or with accumulate adds to it, the sum over the batch
-// of patchesᵀ·dOut, for in (batch × input) and dOut (batch × output). Places are
-// added in order, in blocks of at most 256 within an image or of whole images, so
-// the bits depend on where a batch was cut.
-// It panics when sizes do not fit.
-func (c *Conv) WeightGradient(dw, in, dOut []float32, batch int, accumulate bool) {
-	active.convWeightGradient(c, dw, in, dOut, batch, accumulate)
-}
-
-func (x *machine) convWeightGradient(c *Conv, dw, in, dOut []float32, batch int, accumulate bool) {
-	c.checkBatch(in, dOut, batch)
-	sizes("weight gradients", len(dw), c.WeightSize())
-	if !accumulate {
-		clear(dw)
-	}
-	// As many kernel rows at once as fit the cache with a block of places.
-	row := c.s.KernelWidth * c.channels
-	rows := max(1, min(c.s.KernelHeight, patchValues/blockK/row))
-	var packed Packed
-	c.blocks(batch, blockK, patchStride(rows*row), func(b block) {
-		image := c.pad(b, in)
-		b.places(func(lo, hi int) {
-			for g := range c.s.Groups {
-				x.packInto(&packed, c.groupOutput(dOut, g, b.firstPlace+lo, b.firstPlace+hi))
-				to := c.groupWeights(dw, g)
-				for y := 0; y < c.s.KernelHeight; y += rows {
-					end := min(y+rows, c.s.KernelHeight)
-					a := x.patches(c, b.buffer, image, g, lo, hi, y, end)
-					x.matMulPacked(to.RowRange(y*row, end*row), a.T(), &packed, true)
-				}
 			}
 		})
 	})
@@ -287,7 +247,7 @@ func (x *machine) convPatches(c *Conv, dst, in []float32, batch, group int) {
 	c.blocks(batch, c.Positions(), 0, func(b block) {
 		n := b.images * c.Positions()
 		to := Dense(dst[b.firstPlace*c.PatchSize():], n, c.PatchSize())
-		x.fillPatches(c, to, c.pad(b, in), group, 0, 0, c.s.KernelHeight)
+		x.fillPatches(c, to, c.pad(b, in), group, 0)
 	})
 }
 

@@ -85,23 +85,23 @@ func (c *Conv) rows(b block, do func(at, paddedAt, n int)) {
 // with groups or columns that are not neighbours the places of each kernel row, which
 // then is a set of them.
 type strips struct {
-	sets, count, size        int
-	first, setStride, stride int // in the image, seen from the patch's first pixel
+	sets, count, size int
+	setStride, stride int // in the image
 }
 
-func (c *Conv) strips(y0, y1 int) strips {
+func (c *Conv) strips() strips {
 	line := c.down * c.paddedWidth * c.s.Channels
 	if c.s.Groups > 1 || c.across > 1 {
-		return strips{y1 - y0, c.s.KernelWidth, c.channels, y0 * line, line, c.across * c.s.Channels}
+		return strips{c.s.KernelHeight, c.s.KernelWidth, c.channels, line, c.across * c.s.Channels}
 	}
-	return strips{1, y1 - y0, c.s.KernelWidth * c.channels, y0 * line, 0, line}
+	return strips{1, c.s.KernelHeight, c.s.KernelWidth * c.channels, 0, line}
 }
 
 // each calls do for all strips with their places in the patch and in the image.
 func (s strips) each(do func(at, image int)) {
 	for i := range s.sets {
 		for j := range s.count {
-			do((i*s.count+j)*s.size, s.first+i*s.setStride+j*s.stride)
+			do((i*s.count+j)*s.size, i*s.setStride+j*s.stride)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (s strips) each(do func(at, image int)) {
 // within is how many of count patches, step apart in an image and stride apart in
 // memory, have room behind for strips of width values in both.
 func (s strips) within(count, image, step, memory, stride, width int) int {
-	image -= s.first + (s.sets-1)*s.setStride + (s.count-1)*s.stride + width
+	image -= (s.sets-1)*s.setStride + (s.count-1)*s.stride + width
 	memory -= (s.sets*s.count-1)*s.size + width
 	if image < 0 || memory < 0 {
 		return 0
@@ -129,18 +129,17 @@ func (c *Conv) runs(lo, hi int, do func(at, count, image int)) {
 	}
 }
 
-// patches writes kernel rows y0 to y1−1 of the patches at a block's places lo to
-// hi−1 into buffer.
-func (x *machine) patches(c *Conv, buffer, image []float32, g, lo, hi, y0, y1 int) Matrix {
-	size := (y1 - y0) * c.s.KernelWidth * c.channels
+// patches writes the patches at a block's places lo to hi−1 into buffer.
+func (x *machine) patches(c *Conv, buffer, image []float32, g, lo, hi int) Matrix {
+	size := c.PatchSize()
 	m := Matrix{Data: buffer, Rows: hi - lo, Cols: size, RowStride: patchStride(size), ColStride: 1}
-	x.fillPatches(c, m, image, g, lo, y0, y1)
+	x.fillPatches(c, m, image, g, lo)
 	return m
 }
 
-func (x *machine) fillPatches(c *Conv, to Matrix, image []float32, g, lo, y0, y1 int) {
+func (x *machine) fillPatches(c *Conv, to Matrix, image []float32, g, lo int) {
 	step := c.s.Stride * c.s.Channels
-	strips := c.strips(y0, y1)
+	strips := c.strips()
 	vectors := (strips.size + vectorValues - 1) / vectorValues
 	over := vectors*vectorValues - strips.size
 	// Whole vectors run over the end of a strip, into what is written after it: the
@@ -155,7 +154,7 @@ func (x *machine) fillPatches(c *Conv, to Matrix, image []float32, g, lo, y0, y1
 		if whole > 0 {
 			gap := to.RowStride - strips.count*strips.size
 			for i := range strips.sets {
-				x.copyStrips(&dst[i*strips.count*strips.size], strips.size*4, gap*4, &src[strips.first+i*strips.setStride], step*4, strips.stride*4, whole, strips.count, vectors)
+				x.copyStrips(&dst[i*strips.count*strips.size], strips.size*4, gap*4, &src[i*strips.setStride], step*4, strips.stride*4, whole, strips.count, vectors)
 			}
 		}
 		for i := whole; i < count; i++ {
@@ -170,7 +169,7 @@ func (x *machine) fillPatches(c *Conv, to Matrix, image []float32, g, lo, y0, y1
 // blocks.
 func (x *machine) addPatches(c *Conv, image []float32, from Matrix, g, lo int) {
 	step := c.s.Stride * c.s.Channels
-	strips := c.strips(0, c.s.KernelHeight)
+	strips := c.strips()
 	vectors := (strips.size + vectorValues - 1) / vectorValues
 	c.runs(lo, lo+from.Rows, func(at, count, to int) {
 		src, dst := from.Data[at*from.RowStride:], image[to+g*c.channels:]
@@ -182,7 +181,7 @@ func (x *machine) addPatches(c *Conv, image []float32, from Matrix, g, lo int) {
 			gap := from.RowStride - strips.count*strips.size
 			// Places of a run lie in one row, so each row of the image meets one kernel row.
 			for i := range strips.sets {
-				x.addStrips(&src[i*strips.count*strips.size], strips.size*4, gap*4, &dst[strips.first+i*strips.setStride], step*4, strips.stride*4, whole, strips.count, strips.size/vectorValues)
+				x.addStrips(&src[i*strips.count*strips.size], strips.size*4, gap*4, &dst[i*strips.setStride], step*4, strips.stride*4, whole, strips.count, strips.size/vectorValues)
 			}
 		}
 		for i := whole; i < count; i++ {
