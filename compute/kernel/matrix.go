@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Matrix is a strided view: element (i, j) is Data[i·RowStride + j·ColStride].
 // Rows or Cols may be 0. Strides are at least 0; a stride of 0 repeats a row
@@ -58,13 +61,12 @@ func (m Matrix) check(name string) {
 	if m.empty() {
 		return
 	}
-	// Compared by division, so that a huge stride cannot wrap around.
-	left := len(m.Data) - 1
-	for _, d := range [2][2]int{{m.Rows, m.RowStride}, {m.Cols, m.ColStride}} {
-		if left < 0 || d[1] > 0 && d[0]-1 > left/d[1] {
-			panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d but has %d values", name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data)))
-		}
-		left -= (d[0] - 1) * d[1]
+	// The place of the last element, in 128 bits, so that a huge stride cannot wrap around.
+	high, down := bits.Mul64(uint64(m.Rows-1), uint64(m.RowStride))
+	more, across := bits.Mul64(uint64(m.Cols-1), uint64(m.ColStride))
+	last, carry := bits.Add64(down, across, 0)
+	if high|more|carry != 0 || last >= uint64(len(m.Data)) {
+		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d but has %d values", name, m.Rows, m.Cols, m.RowStride, m.ColStride, len(m.Data)))
 	}
 }
 
