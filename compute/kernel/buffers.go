@@ -42,3 +42,17 @@ func (s *shelf[T]) giveBack(b []T) {
 
 // buffers are those of products.
 var buffers shelf[float32]
+
+// Room is working memory of products for one goroutine. Products of a few thousand numbers, of which two goroutines make
+// many, would otherwise pass the same memory from one processor's cache to the other's.
+type Room struct{ x machine }
+
+// NewRoom returns an empty one, which grows with the products.
+func NewRoom() *Room {
+	r := &Room{*active}
+	r.x.buffers = new(shelf[float32])
+	return r
+}
+
+// MatMul is the function MatMul.
+func (r *Room) MatMul(c, a, b Matrix, accumulate bool) { r.x.matMul(c, a, b, accumulate) }

@@ -1,6 +1,9 @@
 package kernel
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestBorrowedSlicesAreLargeEnoughAndApart(t *testing.T) {
 	var s shelf[float32]
@@ -46,4 +49,34 @@ func TestCallsAllocateNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Products in rooms of their own, side by side, are those of MatMul, and allocate nothing once a room has grown.
+func TestRoomsMultiplyAsMatMul(t *testing.T) {
+	a, b := Dense(draw(testKey(1), 0, 300*300), 300, 300), Dense(draw(testKey(2), 0, 300*300), 300, 300)
+	shapes := [][3]int{{1, 1, 1}, {300, 300, 300}, {25, 100, 16}, {144, 25, 32}, {64, 250, 10}, {7, 300, 33}}
+	product := func(matMul func(c, a, b Matrix, accumulate bool), s [3]int, transposed bool) []float32 {
+		left := a.block(0, 0, s[0], s[1])
+		if transposed {
+			left = a.block(0, 0, s[1], s[0]).T()
+		}
+		c := make([]float32, s[0]*s[2])
+		matMul(Dense(c, s[0], s[2]), left, b.block(0, 0, s[1], s[2]), false)
+		matMul(Dense(c, s[0], s[2]), left, b.block(0, 0, s[1], s[2]), true)
+		return c
+	}
+	Parallel(2, 6, func(int) {
+		r := NewRoom()
+		for _, s := range shapes {
+			for _, transposed := range []bool{false, true} {
+				if !slices.Equal(product(r.MatMul, s, transposed), product(MatMul, s, transposed)) {
+					t.Errorf("%v, transposed %v: another product", s, transposed)
+				}
+			}
+		}
+	})
+	r, c := NewRoom(), Dense(make([]float32, 300*300), 300, 300)
+	if n := testing.AllocsPerRun(5, func() { r.MatMul(c, a.T(), b, true) }); n != 0 {
+		t.Errorf("%g allocations", n)
+	}
 }

@@ -8,7 +8,8 @@ import (
 
 // machine is one implementation of everything this package computes.
 type machine struct {
-	name string
+	name    string
+	buffers *shelf[float32] // of products
 	// tiles: for up to 16 columns, and for more.
 	narrow, usual tile
 	// direct is for products that are turned; see turned.
@@ -70,7 +71,7 @@ func choose(forced string, available []*machine) *machine {
 }
 
 var portable = machine{
-	name:   "portable",
+	name: "portable", buffers: &buffers,
 	narrow: portableTile, usual: portableTile,
 	exp:       func(dst, src []float32) { each(dst, src, expOne) },
 	sigmoid:   func(dst, src []float32) { each(dst, src, sigmoidOne) },

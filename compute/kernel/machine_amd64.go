@@ -58,6 +58,7 @@ func machines() []*machine {
 
 // withLayers adds what moves more than it computes, in one width for all machines.
 func withLayers(x machine) *machine {
+	x.buffers = &buffers
 	x.copyTiles8 = [2]func(dst *float32, step, tileStride int, src *float32, srcStride, tiles int){copyTiles1AVX2, copyTiles2AVX2}
 	x.copyStrips, x.addStrips = copyStripsAVX2, addStripsAVX2
 	x.maxPool2, x.disjoint, x.addWhere = maxPool2AVX2, disjointAVX2, addWhereAVX2

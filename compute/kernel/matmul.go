@@ -48,8 +48,8 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 		return
 	}
 	t := x.tileFor(b.Cols)
-	buffer := buffers.borrow(min(b.Rows, blockK) * t.width(b.Cols))
-	defer buffers.giveBack(buffer)
+	buffer := x.buffers.borrow(min(b.Rows, blockK) * t.width(b.Cols))
+	defer x.buffers.giveBack(buffer)
 	for k := 0; k < b.Rows; k += blockK {
 		kc := min(blockK, b.Rows-k)
 		x.pack(buffer, b.block(k, 0, kc, b.Cols), t)
@@ -104,14 +104,14 @@ func (t *tile) width(n int) int { return (n + t.cols - 1) / t.cols * t.cols }
 func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 	k := a.Cols
 	if c.ColStride != 1 && c.Cols > 1 {
-		t.scatter(c, a, panels, add)
+		x.scatter(t, c, a, panels, add)
 		return
 	}
 	how := x.copyingA(t, a, c.Cols)
 	var buffer []float32
 	if how != inPlace {
-		buffer = buffers.borrow((blockM+32)*(k+32) + 64)
-		defer buffers.giveBack(buffer)
+		buffer = x.buffers.borrow((blockM+32)*(k+32) + 64)
+		defer x.buffers.giveBack(buffer)
 	}
 	for i := 0; i < c.Rows; i += blockM {
 		m := min(blockM, c.Rows-i)
@@ -123,9 +123,9 @@ func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 }
 
 // scatter is block for a result whose columns are not adjacent.
-func (t *tile) scatter(c, a Matrix, panels []float32, add bool) {
-	buffer := buffers.borrow(blockM * t.cols)
-	defer buffers.giveBack(buffer)
+func (x *machine) scatter(t *tile, c, a Matrix, panels []float32, add bool) {
+	buffer := x.buffers.borrow(blockM * t.cols)
+	defer x.buffers.giveBack(buffer)
 	k := a.Cols
 	for i := 0; i < c.Rows; i += blockM {
 		m := min(blockM, c.Rows-i)

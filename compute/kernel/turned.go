@@ -23,8 +23,8 @@ func (x *machine) turns(a Matrix, n int) bool {
 // turned is matMul for what turns.
 func (x *machine) turned(c, a, b Matrix, accumulate bool) {
 	d := &x.direct
-	buffer := buffers.borrow((d.most + blockK) * d.cols)
-	defer buffers.giveBack(buffer)
+	buffer := x.buffers.borrow((d.most + blockK) * d.cols)
+	defer x.buffers.giveBack(buffer)
 	part, panel := buffer[:d.most*d.cols], buffer[d.most*d.cols:]
 	for i := 0; i < a.Rows; i += d.cols {
 		w := min(d.cols, a.Rows-i)

@@ -182,9 +182,9 @@ func (k *worker) product(w []float32, tr *Trace, from, to int, add bool) {
 		return
 	}
 	right := kernel.Dense(g, rows, tr.N)
-	kernel.MatMul(kernel.Dense(w, tr.M, tr.N), kernel.Dense(tr.A[from*tr.M:to*tr.M], rows, tr.M).T(), right, add)
+	k.room.MatMul(kernel.Dense(w, tr.M, tr.N), kernel.Dense(tr.A[from*tr.M:to*tr.M], rows, tr.M).T(), right, add)
 	if tr.Bias {
-		kernel.MatMul(kernel.Dense(w[size:], 1, tr.N), kernel.Matrix{Data: k.one, Rows: 1, Cols: rows}, right, add)
+		k.room.MatMul(kernel.Dense(w[size:], 1, tr.N), kernel.Matrix{Data: k.one, Rows: 1, Cols: rows}, right, add)
 	}
 }
 

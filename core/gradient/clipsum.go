@@ -34,6 +34,7 @@ type worker struct {
 	formed, part []float32
 	seen         []int32   // for each token, 1 + the row of the example that has it
 	one          []float32 // the number 1, a row of ones at a stride of 0
+	room         *kernel.Room
 	normals      *noise.Normals
 }
 
@@ -41,7 +42,7 @@ func (k *worker) init(t *Training, id, size int) {
 	n, dim := t.Microbatch*t.Multiplicity, t.Network.Inputs()
 	*k = worker{
 		t: t, id: id, sum: make([]float32, size), inputs: make([]float32, n*dim), targets: make([]float32, n),
-		seeds: make([]uint64, n), one: []float32{1},
+		seeds: make([]uint64, n), one: []float32{1}, room: kernel.NewRoom(),
 	}
 	if t.Augment != nil {
 		k.plain = make([]float32, dim)

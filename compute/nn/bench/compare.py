@@ -4,7 +4,9 @@
 
 With cpu, seconds of the processors in place of the clock's, and PyTorch on one thread.
 
-Needs Debian's python3-torch. Run it from the root of the project.
+Needs Debian's python3-torch and libopenblas0-openmp, without which PyTorch multiplies by the reference BLAS. The peer gets
+its best: two threads, memory that is kept between steps, and the kernel of OPENBLAS_CORETYPE (bench/run.sh sets it). Run it
+from the root of the project.
 """
 import json
 import os
@@ -24,8 +26,13 @@ only = sys.argv[2:]
 cpu = only[:1] == ["cpu"]
 only = only[cpu:]
 env = {k: v for k, v in os.environ.items() if k != "OPENBLAS_L2_SIZE" and (k != "OPENBLAS_CORETYPE" or v)}
+env |= {"MALLOC_MMAP_THRESHOLD_": "1000000000", "MALLOC_TRIM_THRESHOLD_": "4000000000", "MALLOC_TOP_PAD_": "200000000"}
 if cpu:
     env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+peer = json.loads(subprocess.check_output([sys.executable, os.path.join(here, "torch_epoch.py"), cases[0][0], "250", "500"], env=env))
+print("PyTorch", peer["torch_version"], "with", ", ".join(peer["blas"]) or "no BLAS of its own", "and OPENBLAS_CORETYPE", env.get("OPENBLAS_CORETYPE", "unset"))
+if not any("openblas" in b for b in peer["blas"]):
+    print("a weak peer: install libopenblas0-openmp, or products of dense layers are ten times slower than they could be")
 print(f"{'net':28}{'B':>6}{'torch':>9}{'plain':>9}{'private':>9}{'private/torch':>15}{'private/plain':>15}")
 for net, rows in cases:
     if only and net not in only:

@@ -4,6 +4,7 @@ With "cpu" as a fourth argument, seconds of the processor with one thread: those
 several count the time in which they spin for each other.
 """
 import json
+import os
 import sys
 import time
 
@@ -74,4 +75,7 @@ start = clock()
 for lo in range(0, rows - batch + 1, batch):
     step(lo)
 seconds = (clock() - start) * 60000 / (rows // batch * batch)
-print(json.dumps({"net": name, "batch": batch, "parameters": sum(p.numel() for p in net.parameters()), "torch": seconds}))
+# Debian's torch takes whichever BLAS is installed; the reference one is ten times slower.
+with open("/proc/self/maps") as maps:
+    blas = sorted({os.path.realpath(line.split()[-1]) for line in maps if "blas" in line.split()[-1]})
+print(json.dumps({"torch_version": torch.__version__, "blas": blas, "net": name, "batch": batch, "parameters": sum(p.numel() for p in net.parameters()), "torch": seconds}))
