@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Times ours beside peers, in turn, and writes the ratios to a file of this machine:
 #   bench/run.sh [--quick] [FILE]        # default: bench/MACHINE.txt, which git ignores
-# Peers: OpenBLAS (libopenblas-dev, a C compiler), PyTorch (python3-torch), scikit-learn
+# Peers: OpenBLAS (libopenblas-dev, a C compiler), PyTorch (python3-torch, libopenblas0-openmp), scikit-learn
 # (python3-sklearn, python3-pandas). What is missing is named and left out. --quick takes
 # about three minutes on two quiet cores; without it, half an hour.
 set -euo pipefail
@@ -36,7 +36,7 @@ has() { "$python" -c "import $1" 2>/dev/null; }
   if has torch; then
     "$python" compute/nn/bench/compare.py ${quick:+1 fcn-300-64-10 mnist-paw-cnn}
   else
-    echo "PyTorch is missing (apt-get install python3-torch); ours alone:"
+    echo "PyTorch is missing (apt-get install python3-torch libopenblas0-openmp); ours alone:"
     go test ./core/gradient -run xxx -bench Net -benchtime "$([ -n "$quick" ] && echo 5x || echo 20x)"
   fi
   echo
