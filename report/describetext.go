@@ -106,7 +106,7 @@ func accuracyOf(d *Description) string {
 	}
 	text := fmt.Sprintf("Noise changes a count by up to about ±%s rows", wholeNumber(Number(math.Ceil(1.96*float64(d.Noise.Count)))))
 	if n := float64(d.Rows.Value); n > 0 {
-		text += fmt.Sprintf(", %.2g%% of all rows", 196*float64(d.Noise.Count)/n)
+		text += fmt.Sprintf(", %s%% of all rows", quantity(196*float64(d.Noise.Count)/n))
 	}
 	return text + ". Intervals contain the true value in 95 of 100 cases: for counts, that of these rows; for everything else, that of the population they come from."
 }

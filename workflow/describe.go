@@ -195,7 +195,7 @@ func (d *describing) forecast(noise float64) error {
 	off := 1.96 * noise
 	text := fmt.Sprintf("forecast: counts are off by at most %s rows (in 95 of 100 cases)", rough(off))
 	if p.Rows > 0 {
-		share := fmt.Sprintf(" of %d, which is %.2g %%", p.Rows, 100*off/float64(p.Rows))
+		share := fmt.Sprintf(" of %d, which is %s %%", p.Rows, rough(100*off/float64(p.Rows)))
 		text = strings.Replace(text, " rows", " rows"+share, 1)
 		if mean := float64(p.Rows) / d.release.Layout.Cells(); noise > hopeless*mean {
 			why := fmt.Sprintf("the description would show little but noise: counts would be off by %s rows%s, and an average cell has %s", rough(off), share, rough(mean))

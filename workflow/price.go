@@ -9,6 +9,7 @@ import (
 	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 	"pawl/data/schema"
+	mistake "pawl/internal/usage"
 )
 
 // countShare of epsilon pays for the number of rows when it is private: noise
@@ -30,8 +31,11 @@ type tooDearError struct {
 }
 
 func (e *tooDearError) Error() string {
-	return fmt.Sprintf("pricing the plan: its epsilon %.9g is above the requested %s", e.epsilon, e.asked)
+	return fmt.Sprintf("no bound below epsilon %.9g is known for this plan, and %s is requested", e.epsilon, e.asked)
 }
+
+func (e *tooDearError) Hint() string    { return "increase --epsilon, or leave out --model" }
+func (e *tooDearError) ExitStatus() int { return mistake.Status }
 
 func (plan *Plan) countEvent() dp.Event {
 	if plan.countNoise == 0 {

@@ -176,8 +176,8 @@ func (d *decoder) rowsPerUnit(f field) (int, error) {
 		return 0, err
 	}
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		return 0, d.fault(position(f.value), "", "rows per unit must be a whole number of at least 1", "")
+	if err != nil || n < 1 || n > maxRowsPerUnit {
+		return 0, d.fault(position(f.value), "", fmt.Sprintf("rows per unit must be a whole number from 1 to %d", maxRowsPerUnit), "")
 	}
 	return n, nil
 }

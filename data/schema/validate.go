@@ -94,13 +94,16 @@ func (s *Schema) validateRows() error {
 	return newFault(-1, "rows", "", "rows must be public, private, N or about N with N of at least 1", "")
 }
 
+// maxRowsPerUnit keeps the noise, which grows with it, well inside of what the samplers can draw (2^55).
+const maxRowsPerUnit = 1_000_000
+
 func (s *Schema) validateUnit() error {
 	u := s.Unit
 	switch {
 	case u.Name == "" || !printable(u.Name):
 		return newFault(-1, "unit", "", "unit needs a printable name", "")
-	case u.MaxRows < 1:
-		return newFault(-1, "unit", "", "rows per unit must be at least 1", "")
+	case u.MaxRows < 1 || u.MaxRows > maxRowsPerUnit:
+		return newFault(-1, "unit", "", fmt.Sprintf("rows per unit must be from 1 to %d", maxRowsPerUnit), "")
 	case u.Column == "" && u.MaxRows != 1:
 		return newFault(-1, "unit", "", "more than one row per unit needs a unit column", "")
 	case u.Column != "" && s.Column(u.Column) < 0:

@@ -87,28 +87,28 @@ func unpack(name, inner string, content []byte) (reader.Part, error) {
 	if err != nil {
 		return reader.Part{}, err
 	}
-	if again, kind := packing(plain); again && kind != "" && len(plain) != len(content) {
+	if kind := packing(plain); kind != "" && len(plain) != len(content) {
 		return reader.Part{}, usage.New(fmt.Sprintf("%s: packed twice (%s inside)", name, kind), "unpack it once")
 	}
 	return reader.Part{Name: name, Bytes: plain}, nil
 }
 
-// packing tells packed content.
-func packing(content []byte) (ok bool, kind string) {
+// packing tells how content is packed, "" if it is not.
+func packing(content []byte) (kind string) {
 	switch {
 	case bytes.HasPrefix(content, gzipMagic):
-		return true, "gzip"
+		return "gzip"
 	case bytes.HasPrefix(content, zstdMagic):
-		return true, "zstd"
+		return "zstd"
 	case bytes.HasPrefix(content, zipMagic):
-		return true, "zip"
+		return "zip"
 	}
-	return false, ""
+	return ""
 }
 
 // expand unpacks gzip and zstd; other content is handed back.
 func expand(name string, content []byte) ([]byte, error) {
-	_, kind := packing(content)
+	kind := packing(content)
 	var r io.Reader
 	switch kind {
 	case "gzip":
@@ -201,7 +201,7 @@ func member(name, inner string, content []byte) (reader.Part, error) {
 	if err != nil {
 		return reader.Part{}, err
 	}
-	if again, kind := packing(plain); again {
+	if kind := packing(plain); kind != "" {
 		return reader.Part{}, usage.New(fmt.Sprintf("%s: packed twice (%s inside)", name, kind), "unpack it once")
 	}
 	return reader.Part{Name: name, Bytes: plain}, nil

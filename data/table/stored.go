@@ -19,8 +19,7 @@ const mostHeld = 64 << 20
 
 // plain says that a table that begins like this is text, which is read from its beginning to its end.
 func plain(start []byte) bool {
-	packing, _ := packing(start)
-	return !packing && !bytes.HasPrefix(start, oleMagic) && foreign(start) == nil && !columnar.Is(start[:min(len(start), columnar.MagicLen)])
+	return packing(start) == "" && !bytes.HasPrefix(start, oleMagic) && foreign(start) == nil && !columnar.Is(start[:min(len(start), columnar.MagicLen)])
 }
 
 // readStored is the part of a file, or of a pipe, that is not held in memory; with more than most bytes of text

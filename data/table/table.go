@@ -78,6 +78,22 @@ func parse(arg string) (*name, error) {
 	return n, nil
 }
 
+// Holds says that path is one of the files that an argument stands for.
+func Holds(arg, path string) bool {
+	n, err := parse(arg)
+	info, missing := os.Stat(path)
+	if err != nil || missing != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	if n.db != nil && !n.db.server {
+		n.files = []string{n.db.address}
+	}
+	return slices.ContainsFunc(n.files, func(file string) bool {
+		i, err := os.Stat(file)
+		return err == nil && os.SameFile(i, info)
+	})
+}
+
 // Foreign says that an argument can be neither the name of a built-in data set nor that of one
 // file or folder: standard input, a pattern, a part of a file, or a database.
 func Foreign(arg string) bool {

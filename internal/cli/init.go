@@ -13,6 +13,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/schema"
 	"pawl/data/table"
+	"pawl/internal/request"
 	"pawl/reader"
 )
 
@@ -133,9 +134,6 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 	if f.out == "" {
 		f.out = filepath.Join(table.Dir(file), name+".yaml")
 	}
-	if filepath.Clean(f.out) == filepath.Clean(file) {
-		return mistakef("choose another file with --out", "%s: the schema would overwrite the data", f.out)
-	}
 	if _, err := os.Stat(f.out); err == nil && !f.force {
 		return mistakef("replace it with --force, or choose another file with --out", "%s exists already", f.out)
 	}
@@ -154,7 +152,7 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	if err := request.WriteFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
 	if f.guessTypes {

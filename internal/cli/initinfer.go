@@ -82,10 +82,10 @@ func buySchema(ctx context.Context, a *app, file, name string, f *initFlags) err
 		return func(w io.Writer) error { _, err := w.Write(text); return err }
 	}
 	var failed, lost error
-	if v.Schema, failed = writePaid(a, f.out, f.force, put(v.Text)); failed != nil {
+	if v.Schema, failed = request.WritePaid(a.note, f.out, f.force, put(v.Text)); failed != nil {
 		failed = fmt.Errorf("the schema was charged and is shown, but could not be written: %w", failed)
 	}
-	if v.Released, lost = writePaid(a, request.ReleasedFile(v.Schema), f.force, put(v.Whole)); lost != nil {
+	if v.Released, lost = request.WritePaid(a.note, request.ReleasedFile(v.Schema), f.force, put(v.Whole)); lost != nil {
 		lost = fmt.Errorf("all that was released was charged and is shown, but could not be written: %w", lost)
 		fmt.Fprintf(a.err, "%s\n", v.Whole)
 	}
@@ -118,7 +118,7 @@ func schemaAgain(a *app, file string, columns []string, f *initFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(v.Text); return err }); err != nil {
+	if err := request.WriteFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(v.Text); return err }); err != nil {
 		return err
 	}
 	for _, w := range v.Warnings {

@@ -25,6 +25,7 @@ import (
 	"pawl/experiments/book"
 	"pawl/experiments/runners"
 	"pawl/internal/build"
+	"pawl/internal/request"
 )
 
 func reproduceCommand(a *app) *cobra.Command {
@@ -196,7 +197,7 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 		return nil, err
 	}
 	path := filepath.Join(out, fmt.Sprintf("%s-%s.json", e.Name, scale))
-	err = writeFile(path, true, func(w io.Writer) error {
+	err = request.WriteFile(path, true, func(w io.Writer) error {
 		return writeJSON(w, t)
 	})
 	if err != nil || f.store == "" {
@@ -206,7 +207,7 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 	if err != nil {
 		return nil, err
 	}
-	return t, writeFile(filepath.Join(f.store, result.File()), true, result.Encode)
+	return t, request.WriteFile(filepath.Join(f.store, result.File()), true, result.Encode)
 }
 
 // damaged says what becomes of a file of cells that cannot be read.

@@ -200,7 +200,7 @@ func flagValues(c *cobra.Command, args []string) error {
 			faults = append(faults, mistakef("leave it out for its default, or give a number above 0", "--%s must not be 0", f.Name))
 		}
 	})
-	return usage.All(faults...)
+	return usage.All(append(faults, replaced(c, args))...)
 }
 
 // totalFlag is an epsilon above 0, as the ledger writes it. Given, it is not empty.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -450,15 +449,6 @@ func (f *Infer) budgeted(ctx context.Context, l *ledger.Ledger, declared *schema
 	}
 	return 0, usage.New(fmt.Sprintf("data set %q has no budget: the schema would use all of it", name),
 		fmt.Sprintf("grant one that covers later jobs too: --budget TOTAL (the schema takes %s of it); or pawl ledger create %s --epsilon TOTAL --delta DELTA", f.Epsilon, usage.Shell(name)))
-}
-
-// writable tries the folder of a file before anything is charged.
-func writable(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-")
-	if err != nil {
-		return usage.New(fmt.Sprintf("%s cannot be written", path), "choose another file with --out")
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // ReleasedFile is where all that was released lies beside a schema.

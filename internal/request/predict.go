@@ -114,11 +114,13 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 			return usage.New(fmt.Sprintf("%s: there is no column %q to keep", content.Name(), name), nearestAdvice(name, c.Header()))
 		}
 	}
-	if o.Flags && slices.Contains(o.Keep, flagColumn) {
-		return usage.New(fmt.Sprintf("the column %q of flags and the column %q to keep have one name", flagColumn, flagColumn), "leave out --flags, or keep another column")
-	}
 	p.keep(o.Keep)
 	p.flag(o.Flags)
+	for i, name := range p.header() {
+		if slices.Contains(p.header()[:i], name) {
+			return usage.New(fmt.Sprintf("the predictions would have two columns %q", name), "keep another column, each once; without --flags there is no column flags")
+		}
+	}
 	s.Lenient, s.Told = !o.Strict, p.told
 	vectors, err := o.Vectors.ForModel(s)
 	if err != nil {
@@ -314,23 +316,23 @@ func (p *Predictions) flagged(columns []columnar.Data) []columnar.Data {
 	return columns
 }
 
-func (p *Predictions) WriteCSV(w io.Writer) error {
-	first := p.firstClass()
-	var record []string
-	for _, k := range p.Kept {
-		record = append(record, k.Name)
-	}
-	record = append(record, "prediction")
+// header names the columns of WriteCSV.
+func (p *Predictions) header() []string {
+	names := append(slices.Clone(p.names), "prediction")
 	if p.Classes != nil {
-		for _, c := range p.Classes[first:] {
-			record = append(record, "probability_"+c)
+		for _, c := range p.Classes[p.firstClass():] {
+			names = append(names, "probability_"+c)
 		}
 	}
 	if p.flags != nil {
-		record = append(record, p.flags.Name)
+		names = append(names, p.flags.Name)
 	}
+	return names
+}
+
+func (p *Predictions) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	if err := out.Write(record); err != nil {
+	if err := out.Write(p.header()); err != nil {
 		return err
 	}
 	if out.Flush(); out.Error() != nil {

@@ -1,7 +1,6 @@
 package request
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -141,58 +140,6 @@ func (v *Selection) WriteText(w io.Writer) error {
 	return err
 }
 
-// newFile is a file that will be written whole or not at all, into a place that is
-// known to be free.
-type newFile struct {
-	path string
-	file *os.File
-}
-
-// createFile refuses a file that is there, and a folder that cannot be written into.
-func createFile(path string) (*newFile, error) {
-	if _, err := os.Lstat(path); err == nil {
-		return nil, usage.New(fmt.Sprintf("%s exists already and is not replaced", path), "name another file with --out, or remove this one")
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
-	if err != nil {
-		return nil, CannotWrite(path, err)
-	}
-	return &newFile{path, f}, nil
-}
-
-// write fills the file and gives it its name. Where that was taken in the meantime, it
-// gives it another: what was paid for must not be lost.
-func (n *newFile) write(fill func(io.Writer) error) error {
-	w := bufio.NewWriter(n.file)
-	if err := fill(w); err != nil {
-		return CannotWrite(n.path, err)
-	}
-	if err := errors.Join(w.Flush(), n.file.Chmod(0o644), n.file.Sync(), n.file.Close()); err != nil {
-		return CannotWrite(n.path, err)
-	}
-	wanted := n.path
-	for k := 2; ; k++ {
-		err := os.Link(n.file.Name(), n.path)
-		if err == nil {
-			return nil
-		}
-		if _, there := os.Lstat(n.path); there != nil {
-			break // the file system knows no links
-		}
-		n.path = NumberedFile(wanted, k)
-	}
-	if err := os.Rename(n.file.Name(), n.path); err != nil {
-		return CannotWrite(n.path, err)
-	}
-	return nil
-}
-
-// discard removes what has no name of its own.
-func (n *newFile) discard() {
-	n.file.Close()
-	os.Remove(n.file.Name())
-}
-
 // tableView is a noisy table as --json prints it.
 type tableView struct {
 	Output      string        `json:"output"`
@@ -281,22 +228,6 @@ func tableColumns(t *workflow.NoisyTable) []columnar.Data {
 	return append(out, labels)
 }
 
-// NumberedFile is a name beside that of a file: bounds-2.yaml.
-func NumberedFile(path string, n int) string {
-	end := filepath.Ext(path)
-	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(path, end), n, end)
-}
-
-// MovedAside says where a result went whose place was taken.
-func MovedAside(wanted, path string) string {
-	return fmt.Sprintf("%s appeared during the run and is not replaced; the results are in %s", wanted, path)
-}
-
-// CannotWrite says why a file could not be written, without its temporary name.
-func CannotWrite(path string, err error) error {
-	return usage.New(fmt.Sprintf("%s cannot be written: %v", path, usage.WithoutPath(err)), "")
-}
-
 // choose is Run for a choice of features. The noisy table of mode local is written.
 func (j *Job) choose(ctx context.Context, how Running) (*Done, error) {
 	table := j.table
@@ -307,13 +238,14 @@ func (j *Job) choose(ctx context.Context, how Running) (*Done, error) {
 	if err != nil {
 		return nil, err
 	}
-	var file *newFile
 	if table != "" {
 		// Before anything is charged: what is paid for must have a place.
-		if file, err = createFile(table); err != nil {
+		if _, err := os.Lstat(table); err == nil {
+			return nil, usage.New(table+" exists already and is not replaced", "name another file with --out, or remove this one")
+		}
+		if err := writable(table); err != nil {
 			return nil, err
 		}
-		defer file.discard()
 	}
 	now, err := j.begin(ctx, &env, how)
 	if err != nil {
@@ -332,14 +264,12 @@ func (j *Job) choose(ctx context.Context, how Running) (*Done, error) {
 	if doubt = cmp.Or(doubt, err, out.Confirm(ctx, env.Ledger)); doubt != nil {
 		return nil, j.hold(out, s, v, table, doubt)
 	}
-	if file != nil {
-		if err := file.write(tableWriter(table, out.Table)); err != nil {
+	if table != "" {
+		path, err := WritePaid(func(note string) { how.say("note: " + note) }, table, false, tableWriter(table, out.Table))
+		if err != nil {
 			return nil, err
 		}
-		if file.path != table {
-			how.say("note: " + MovedAside(table, file.path))
-		}
-		v.Table = viewTable(file.path, out)
+		v.Table = viewTable(path, out)
 	}
 	return &Done{Selection: v, Statement: s}, nil
 }

@@ -1,7 +1,6 @@
-package cli
+package request
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,18 +27,18 @@ func TestPaidFilesAreNotLost(t *testing.T) {
 	}
 	mine("b.yaml")
 	mine("b-2.yaml")
-	var errs bytes.Buffer
-	a := &app{streams: streams{err: &errs}}
-	if path, err := writePaid(a, "b.yaml", false, put); err != nil || path != "b-3.yaml" || !strings.Contains(errs.String(), "the results are in b-3.yaml") {
-		t.Errorf("%q, %v, %q", path, err, errs.String())
+	said := ""
+	note := func(text string) { said += text }
+	if path, err := WritePaid(note, "b.yaml", false, put); err != nil || path != "b-3.yaml" || !strings.Contains(said, "the results are in b-3.yaml") {
+		t.Errorf("%q, %v, %q", path, err, said)
 	}
 	holds("b.yaml", "mine")
 	holds("b-3.yaml", "paid")
-	if path, err := writePaid(a, "b.yaml", true, put); err != nil || path != "b.yaml" {
+	if path, err := WritePaid(note, "b.yaml", true, put); err != nil || path != "b.yaml" {
 		t.Errorf("%q, %v", path, err)
 	}
 	holds("b.yaml", "paid")
-	if path, err := writePaid(a, "gone/b.yaml", false, put); err == nil {
+	if path, err := WritePaid(note, "gone/b.yaml", false, put); err == nil {
 		t.Errorf("written to %q", path)
 	}
 	// An error of the disk names the file that was asked for, and nothing is left of another.
@@ -47,7 +46,7 @@ func TestPaidFilesAreNotLost(t *testing.T) {
 		files, _ := filepath.Glob(".pawl-*")
 		return &os.PathError{Op: "write", Path: "./" + files[0], Err: syscall.ENOSPC}
 	}
-	if _, err := writePaid(a, "c.yaml", false, full); err == nil || err.Error() != "c.yaml cannot be written: no space left on device" {
+	if _, err := WritePaid(note, "c.yaml", false, full); err == nil || err.Error() != "c.yaml cannot be written: no space left on device" {
 		t.Error(err)
 	}
 	if files, _ := filepath.Glob("[.c]*"); len(files) != 0 {
