@@ -10,7 +10,6 @@ import (
 
 	"pawl/evidence/advise"
 	"pawl/evidence/advise/query"
-	"pawl/internal/request"
 )
 
 func adviseCommand(a *app) *cobra.Command {
@@ -85,7 +84,7 @@ func giveAdvice(ctx context.Context, a *app, args []string, f *query.Facts, diag
 		if err := checkSVG(diagram); err != nil {
 			return err
 		}
-		if err := request.WriteFile(diagram, true, func(w io.Writer) error { return advise.Diagram(w, answer) }); err != nil {
+		if err := writeFile(diagram, true, func(w io.Writer) error { return advise.Diagram(w, answer) }); err != nil {
 			return err
 		}
 	}

@@ -102,7 +102,7 @@ func adviseMeasure(ctx context.Context, a *app, f *measureFlags) error {
 	}
 	start := time.Now()
 	j.Progress = func(cell string) { fmt.Fprintf(a.err, "%6s  %s\n", time.Since(start).Round(time.Second), cell) }
-	j.Save = func(m advise.Menu) error { return request.WriteFile(f.file, true, m.Write) }
+	j.Save = func(m advise.Menu) error { return writeFile(f.file, true, m.Write) }
 	if err := menu.Measure(ctx, j, &table); err != nil {
 		return err
 	}

@@ -36,13 +36,13 @@ func writeMIA(out *membership.Audit, manifest *attack.Manifest, dir string) erro
 	if err := writeAudit(dir, out, true); err != nil {
 		return err
 	}
-	if err := request.WriteFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return out.Page(w) }); err != nil {
+	if err := writeFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return out.Page(w) }); err != nil {
 		return err
 	}
 	if manifest == nil {
 		return nil
 	}
-	return request.WriteFile(filepath.Join(dir, manifestFile), true, func(w io.Writer) error { return writeJSON(w, manifest) })
+	return writeFile(filepath.Join(dir, manifestFile), true, func(w io.Writer) error { return writeJSON(w, manifest) })
 }
 
 // writeAudit writes what was found as JSON.
@@ -50,5 +50,5 @@ func writeAudit(dir string, out any, replace bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return request.CannotWrite(dir, err)
 	}
-	return request.WriteFile(filepath.Join(dir, auditFile), replace, func(w io.Writer) error { return writeJSON(w, out) })
+	return writeFile(filepath.Join(dir, auditFile), replace, func(w io.Writer) error { return writeJSON(w, out) })
 }

@@ -86,12 +86,12 @@ func exportModel(a *app, dir, format, output string) error {
 		return err
 	}
 	answer["bytes"] = len(content)
-	if err := request.WriteFile(output, false, func(w io.Writer) error { _, err := w.Write(content); return err }); err != nil {
+	if err := writeFile(output, false, func(w io.Writer) error { _, err := w.Write(content); return err }); err != nil {
 		return err
 	}
 	if card != nil {
 		answer["card"] = output + cardEnding
-		if err := request.WriteFile(output+cardEnding, false, func(w io.Writer) error { _, err := w.Write(card); return err }); err != nil {
+		if err := writeFile(output+cardEnding, false, func(w io.Writer) error { _, err := w.Write(card); return err }); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/schema"
 	"pawl/data/table"
-	"pawl/internal/request"
 	"pawl/reader"
 )
 
@@ -152,7 +151,7 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := request.WriteFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
 	if f.guessTypes {

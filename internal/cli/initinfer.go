@@ -118,7 +118,7 @@ func schemaAgain(a *app, file string, columns []string, f *initFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := request.WriteFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(v.Text); return err }); err != nil {
+	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(v.Text); return err }); err != nil {
 		return err
 	}
 	for _, w := range v.Warnings {

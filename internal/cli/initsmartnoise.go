@@ -8,7 +8,6 @@ import (
 
 	"pawl/data/schema"
 	"pawl/data/table"
-	"pawl/internal/request"
 )
 
 // importSmartNoise writes a schema template from the metadata of SmartNoise SQL.
@@ -34,7 +33,7 @@ func importSmartNoise(a *app, f initFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := request.WriteFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
 	for _, n := range notes {

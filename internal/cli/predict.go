@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl"
-	"pawl/internal/request"
 )
 
 func predictCommand(a *app) *cobra.Command {
@@ -93,7 +92,7 @@ func predictRows(a *app, dir, file, out, threshold string, raw bool, s pawl.Sour
 		if strings.EqualFold(filepath.Ext(out), ".parquet") {
 			write = p.WriteParquet
 		}
-		if err := request.WriteFile(out, true, write); err != nil {
+		if err := writeFile(out, true, write); err != nil {
 			return err
 		}
 		if a.json {

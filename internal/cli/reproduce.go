@@ -25,7 +25,6 @@ import (
 	"pawl/experiments/book"
 	"pawl/experiments/runners"
 	"pawl/internal/build"
-	"pawl/internal/request"
 )
 
 func reproduceCommand(a *app) *cobra.Command {
@@ -197,7 +196,7 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 		return nil, err
 	}
 	path := filepath.Join(out, fmt.Sprintf("%s-%s.json", e.Name, scale))
-	err = request.WriteFile(path, true, func(w io.Writer) error {
+	err = writeFile(path, true, func(w io.Writer) error {
 		return writeJSON(w, t)
 	})
 	if err != nil || f.store == "" {
@@ -207,7 +206,7 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 	if err != nil {
 		return nil, err
 	}
-	return t, request.WriteFile(filepath.Join(f.store, result.File()), true, result.Encode)
+	return t, writeFile(filepath.Join(f.store, result.File()), true, result.Encode)
 }
 
 // damaged says what becomes of a file of cells that cannot be read.

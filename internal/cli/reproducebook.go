@@ -14,7 +14,6 @@ import (
 	"pawl/experiments"
 	"pawl/experiments/book"
 	"pawl/experiments/runners"
-	"pawl/internal/request"
 )
 
 func reproduceShowCommand(a *app) *cobra.Command {
@@ -79,7 +78,7 @@ func showResults(a *app, all []*book.Result, html string, whole bool) error {
 			return err
 		}
 		for _, name := range slices.Sorted(maps.Keys(pages)) {
-			if err := request.WriteFile(filepath.Join(html, name), true, func(w io.Writer) error {
+			if err := writeFile(filepath.Join(html, name), true, func(w io.Writer) error {
 				_, err := w.Write(pages[name])
 				return err
 			}); err != nil {

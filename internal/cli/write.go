@@ -2,15 +2,21 @@ package cli
 
 import (
 	"cmp"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"pawl/data/table"
+	"pawl/internal/request"
 	"pawl/internal/usage"
 	"pawl/workflow"
 )
+
+func writeFile(path string, replace bool, write func(io.Writer) error) error {
+	return request.WriteFile(path, replace, write)
+}
 
 // replaced is the fault of a flag that names a file to write which the command also reads, nil without one.
 func replaced(c *cobra.Command, args []string) error {
@@ -23,7 +29,7 @@ func replaced(c *cobra.Command, args []string) error {
 	for _, name := range written {
 		f := c.Flag(name)
 		if f != nil && slices.ContainsFunc(read, func(arg string) bool { return table.Holds(arg, f.Value.String()) }) {
-			return mistakef("choose another file with --"+name, "--%s %s would replace the file that the command reads", name, f.Value)
+			return mistakef("choose another place with --"+name, "--%s %s is a file that the command reads", name, f.Value)
 		}
 	}
 	return nil
