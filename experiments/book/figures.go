@@ -1,6 +1,7 @@
 package book
 
 import (
+	"cmp"
 	_ "embed"
 	"html/template"
 	"math"
@@ -35,29 +36,19 @@ func figures() []figure {
 	return all
 }
 
-// drawn is a picture of a result while its rows are collected.
-type drawn struct {
-	title  string
-	ours   []report.Series // as published
-	honest []report.Series
-}
-
 // charts are the pictures of a result, none where it is no curve.
-func (r *Result) charts() []report.Chart {
-	var all []report.Chart
+func (r *Result) charts() (all []report.Chart) {
 	for _, f := range figures() {
-		if f.Replay != r.Table.Name {
-			continue
-		}
-		for _, d := range f.collect(r.Table) {
-			all = append(all, f.split(d, r.Table.Unit)...)
+		if f.Replay == r.Table.Name {
+			all = append(all, f.charts(r.Table)...)
 		}
 	}
 	return all
 }
 
-// collect puts every row that is a point into its picture and line.
-func (f figure) collect(t *experiments.Table) (pictures []*drawn) {
+// charts puts every row that is a point into its line. A picture has as many lines as differ; a line of one point is none.
+func (f figure) charts(t *experiments.Table) (all []report.Chart) {
+	var pictures []*report.Chart // as published and honest in turn
 	several := slices.ContainsFunc(t.Rows, func(row experiments.Row) bool { return f.row.MatchString(row.Name) && row.Data != t.Rows[0].Data })
 	for _, row := range t.Rows {
 		m := f.row.FindStringSubmatch(row.Name)
@@ -74,67 +65,49 @@ func (f figure) collect(t *experiments.Table) (pictures []*drawn) {
 		if err != nil {
 			continue
 		}
-		var parts []string
-		for _, p := range []string{group("facet"), group("facet2")} {
-			if p != "" {
-				parts = append(parts, p)
+		parts := []string{group("facet"), group("facet2"), ""}
+		if several {
+			parts[2] = row.Data
+		}
+		titled := func(how string) string {
+			return strings.Join(slices.DeleteFunc(append(slices.Clone(parts), how), func(part string) bool { return part == "" }), ", ")
+		}
+		i := slices.IndexFunc(pictures, func(c *report.Chart) bool { return c.Title == titled("as published") })
+		if i < 0 {
+			i = len(pictures)
+			for _, how := range []string{"as published", "honest"} {
+				pictures = append(pictures, &report.Chart{Title: titled(how), XAxis: f.X, YAxis: cmp.Or(f.Y, t.Unit), Log: f.Log})
 			}
 		}
-		if several {
-			parts = append(parts, row.Data)
-		}
-		title := strings.Join(parts, ", ")
-		i := slices.IndexFunc(pictures, func(d *drawn) bool { return d.title == title })
-		if i < 0 {
-			i, pictures = len(pictures), append(pictures, &drawn{title: title})
-		}
-		d := pictures[i]
 		if row.AsPublished != nil {
-			d.ours = put(d.ours, group("series"), x, row.AsPublished, row.Published)
+			put(pictures[i], group("series"), x, row.AsPublished, row.Published)
+			row.Published = nil
 		}
 		if row.Honest != nil {
-			compare := row.Published
-			if row.AsPublished != nil {
-				compare = nil
-			}
-			d.honest = put(d.honest, group("series"), x, row.Honest, compare)
+			put(pictures[i+1], group("series"), x, row.Honest, row.Published)
 		}
 	}
-	return pictures
+	for _, c := range pictures {
+		lines := slices.DeleteFunc(c.Series, func(s report.Series) bool { return len(s.Points) < 2 })
+		for chunk := range slices.Chunk(lines, report.MaxSeries) {
+			one := *c
+			one.Series = chunk
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
-func put(lines []report.Series, name string, x float64, e *experiments.Estimate, published *float64) []report.Series {
-	i := slices.IndexFunc(lines, func(s report.Series) bool { return s.Name == name })
+func put(c *report.Chart, name string, x float64, e *experiments.Estimate, published *float64) {
+	i := slices.IndexFunc(c.Series, func(s report.Series) bool { return s.Name == name })
 	if i < 0 {
-		i, lines = len(lines), append(lines, report.Series{Name: name})
+		i, c.Series = len(c.Series), append(c.Series, report.Series{Name: name})
 	}
 	p := report.ChartPoint{X: x, Y: e.Mean, Low: e.Low, High: e.High, Compare: published}
 	if math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) {
 		p.Low, p.High = math.NaN(), math.NaN()
 	}
-	lines[i].Points = append(lines[i].Points, p)
-	return lines
-}
-
-// split makes charts of a picture, each of as many lines as differ. A line of one point is none.
-func (f figure) split(d *drawn, unit string) (all []report.Chart) {
-	lone := func(s report.Series) bool { return len(s.Points) < 2 }
-	for _, part := range []struct {
-		lines []report.Series
-		how   string
-	}{{slices.DeleteFunc(d.ours, lone), "as published"}, {slices.DeleteFunc(d.honest, lone), "honest"}} {
-		for chunk := range slices.Chunk(part.lines, report.MaxSeries) {
-			c := report.Chart{Title: part.how, XAxis: f.X, YAxis: f.Y, Log: f.Log, Series: chunk}
-			if d.title != "" {
-				c.Title = d.title + ", " + part.how
-			}
-			if c.YAxis == "" {
-				c.YAxis = unit
-			}
-			all = append(all, c)
-		}
-	}
-	return all
+	c.Series[i].Points = append(c.Series[i].Points, p)
 }
 
 // pictures draws them.

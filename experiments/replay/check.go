@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"reflect"
@@ -30,7 +31,7 @@ type checking struct {
 
 func (f *file) check() error {
 	base := known{}
-	for name := range (&sheet{file: f, run: &experiments.Run{}}).names() {
+	for name := range (&sheet{file: f, run: &experiments.Run{}}).names(context.Background()) {
 		base[name] = true
 	}
 	for _, v := range f.With.fields {

@@ -37,7 +37,7 @@ type Kind struct {
 type Set struct {
 	Kinds map[string]Kind
 	// Functions may be called in expressions, beside those of this package and of expr.
-	Functions func(r *experiments.Run) map[string]any
+	Functions func(ctx context.Context, r *experiments.Run) map[string]any
 	// Tables describes data sets beside the built-in ones.
 	Tables func(name string) (dataset.Info, bool)
 	// Files has replays in the folder tables, and runners in shared.

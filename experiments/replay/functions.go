@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,7 +16,7 @@ import (
 )
 
 // names are what every expression can use.
-func (s *sheet) names() scope {
+func (s *sheet) names(ctx context.Context) scope {
 	at := scope{
 		"scale": string(s.run.Scale), "paper": s.run.Scale == experiments.Paper,
 		"reproduced": string(experiments.Reproduced), "samesign": string(experiments.SameSign), "not_": string(experiments.Not), "unpublished": string(experiments.Unpublished),
@@ -96,7 +97,7 @@ func (s *sheet) names() scope {
 		// best is the place of the series with the highest mean, lowest that of the one with the lowest.
 		"best": func(v any) (int, error) { return highest(v, 1) }, "lowest": func(v any) (int, error) { return highest(v, -1) },
 	}
-	maps.Copy(at, s.file.set.Functions(s.run))
+	maps.Copy(at, s.file.set.Functions(ctx, s.run))
 	for name, f := range at {
 		if v := reflect.ValueOf(f); v.Kind() == reflect.Func && !v.Type().IsVariadic() {
 			at[name] = adapted(name, v)

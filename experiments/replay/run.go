@@ -45,7 +45,7 @@ func (s *sheet) faults(ctx context.Context) (err error) {
 
 func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	s := &sheet{file: f, run: r, series: map[string][]float64{}}
-	s.at = s.names()
+	s.at = s.names(ctx)
 	if err := f.With.add(s.at); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,14 @@ type columnTable struct {
 	Test     int    `json:"test"`
 }
 
+// fits are those of so many splits, from 0, at an ε.
+type fits struct {
+	columnTable
+	Splits  int     `json:"splits"`
+	Epsilon float64 `json:"epsilon"`
+	Repeats int     `json:"repeats"`
+}
+
 // study has splits of one table, which share what is found on the way.
 type study struct {
 	of     columnTable
@@ -102,11 +110,8 @@ func (c *cut) greedy(size int) ([]int, error) {
 
 // noisyFits are fits by objective perturbation on the best columns: the mean accuracy of each split, for each size.
 type noisyFits struct {
-	columnTable
-	Splits  int     `json:"splits"`
-	Sizes   []int   `json:"sizes"` // rising; 0 for all
-	Epsilon float64 `json:"epsilon"`
-	Repeats int     `json:"repeats"`
+	fits
+	Sizes []int `json:"sizes"` // rising; 0 for all
 	// Plain is the same fit without noise for all.
 	Plain bool `json:"plain"`
 }
@@ -135,12 +140,9 @@ func fitColumns(ctx context.Context, r *experiments.Run, f *noisyFits) ([]float6
 
 // descents are runs of DP-SGD on the best columns at a printed ε.
 type descents struct {
-	columnTable
-	Splits  int     `json:"splits"`
-	Size    int     `json:"size"`
-	Epsilon float64 `json:"epsilon"`
-	Rate    float64 `json:"rate"`
-	Repeats int     `json:"repeats"`
+	fits
+	Size int     `json:"size"`
+	Rate float64 `json:"rate"`
 }
 
 func descend(ctx context.Context, r *experiments.Run, f *descents) ([]float64, error) {
@@ -170,10 +172,9 @@ func descend(ctx context.Context, r *experiments.Run, f *descents) ([]float64, e
 
 // everyFit are all fits on all columns of one split: for each ε the noisy majority and so many accuracies.
 type everyFit struct {
-	columnTable
+	fits
 	Split    int       `json:"split"`
 	Epsilons []float64 `json:"epsilons"`
-	Repeats  int       `json:"repeats"`
 }
 
 func fitAll(ctx context.Context, r *experiments.Run, f *everyFit) (values []float64, err error) {
@@ -199,13 +200,11 @@ func fitAll(ctx context.Context, r *experiments.Run, f *everyFit) (values []floa
 	return values, nil
 }
 
-// choosing finds a set of columns for each split: by merit, or by noisy fits at an ε (PAFS).
+// choosing finds a set of columns for each split: by merit, where ε is 0, or by noisy fits (PAFS).
 type choosing struct {
-	columnTable
-	Splits      int     `json:"splits"`
-	Epsilon     float64 `json:"epsilon"` // 0 for merit
-	Population  int     `json:"population"`
-	Generations int     `json:"generations"`
+	fits
+	Population  int `json:"population"`
+	Generations int `json:"generations"`
 }
 
 func choose(ctx context.Context, r *experiments.Run, c *choosing) ([]float64, error) {
@@ -231,14 +230,11 @@ func choose(ctx context.Context, r *experiments.Run, c *choosing) ([]float64, er
 
 // chosenFits are noisy fits on a set of each split, nil for all columns; or on Draws random ones as large.
 type chosenFits struct {
-	columnTable
-	Splits  int     `json:"splits"`
-	Sets    [][]int `json:"sets"`
-	How     string  `json:"how"` // all, sets, greedy or random
-	Draws   int     `json:"draws"`
-	Repeats int     `json:"repeats"`
-	Epsilon float64 `json:"epsilon"`
-	Stream  string  `json:"stream"`
+	fits
+	Sets   [][]int `json:"sets"`
+	How    string  `json:"how"` // all, sets, greedy or random
+	Draws  int     `json:"draws"`
+	Stream string  `json:"stream"`
 }
 
 func fitChosen(ctx context.Context, r *experiments.Run, f *chosenFits) ([]float64, error) {
@@ -275,21 +271,21 @@ func fitChosen(ctx context.Context, r *experiments.Run, f *chosenFits) ([]float6
 
 // majorities are what the class with the larger noisy count gets right at an ε, and majorityRates what the most frequent
 // class of the test rows does, by split.
-func majorities(r *experiments.Run) func(data, encoding string, rows, test, splits int, epsilon float64) ([]float64, error) {
+func majorities(ctx context.Context, r *experiments.Run) func(data, encoding string, rows, test, splits int, epsilon float64) ([]float64, error) {
 	return func(data, encoding string, rows, test, splits int, epsilon float64) ([]float64, error) {
-		return bySplit(r, columnTable{data, encoding, rows, test}, splits, func(s *cut) float64 { return s.PrivateMajority(epsilon) })
+		return bySplit(ctx, r, columnTable{data, encoding, rows, test}, splits, func(s *cut) float64 { return s.PrivateMajority(epsilon) })
 	}
 }
 
-func majorityRates(r *experiments.Run) func(data, encoding string, rows, test, splits int) ([]float64, error) {
+func majorityRates(ctx context.Context, r *experiments.Run) func(data, encoding string, rows, test, splits int) ([]float64, error) {
 	return func(data, encoding string, rows, test, splits int) ([]float64, error) {
-		return bySplit(r, columnTable{data, encoding, rows, test}, splits, func(s *cut) float64 { return s.Majority() })
+		return bySplit(ctx, r, columnTable{data, encoding, rows, test}, splits, func(s *cut) float64 { return s.Majority() })
 	}
 }
 
-func bySplit(r *experiments.Run, c columnTable, splits int, of func(*cut) float64) ([]float64, error) {
+func bySplit(ctx context.Context, r *experiments.Run, c columnTable, splits int, of func(*cut) float64) ([]float64, error) {
 	out := make([]float64, splits)
-	return out, c.each(context.Background(), r, splits, func(_ context.Context, i int, s *cut) error {
+	return out, c.each(ctx, r, splits, func(_ context.Context, i int, s *cut) error {
 		out[i] = of(s)
 		return nil
 	})

@@ -20,8 +20,8 @@ func faked(t *testing.T, name string, kinds map[string]replay.Kind, functions ma
 	}
 	s := set()
 	own := s.Functions
-	s.Functions = func(r *experiments.Run) map[string]any {
-		all := own(r)
+	s.Functions = func(ctx context.Context, r *experiments.Run) map[string]any {
+		all := own(ctx, r)
 		for name, f := range functions {
 			all[name] = f
 		}

@@ -4,6 +4,7 @@
 package runners
 
 import (
+	"context"
 	"embed"
 	"math"
 	"sync"
@@ -26,20 +27,20 @@ func set() *replay.Set {
 		Kinds: map[string]replay.Kind{
 			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit), "search": replay.Of(searchNets), "attack": replay.Of(attackNets),
 			"audit a training": replay.Of(auditTraining), "attack by LiRA": replay.Of(inferMembers),
-			"spread": replay.Of(spreadOut), "reduce features": replay.Of(reduceFeatures), "bound errors": replay.Of(boundErrors),
+			"spread": replay.Of(spreadOut), "bound errors": replay.Of(boundErrors),
 			"clock":       replay.Of(clock),
 			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend),
 			"choose and learn": replay.Of(chooseAndLearn), "best constant": replay.Of(bestConstant),
 			"study selection": replay.Of(studySelection), "select honestly": replay.Of(selectHonestly), "select rows": replay.Of(selectRows),
 			"choose columns": replay.Of(choose), "fit chosen columns": replay.Of(fitChosen), "work": replay.Of(work),
 		},
-		Functions: func(r *experiments.Run) map[string]any {
+		Functions: func(ctx context.Context, r *experiments.Run) map[string]any {
 			return map[string]any{
 				"images": opener(r), "net": net, "parameters": parameters, "states": states, "cross": cross, "trained": trained, "effective": effective,
-				"majorities": majorities(r), "majority_rates": majorityRates(r),
+				"majorities": majorities(ctx, r), "majority_rates": majorityRates(ctx, r),
 				"epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": feature.PublishedCompositionEpsilon, "counted": counted,
 				"slope": slope, "analytic_multiplier": analyticMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot, "signal": signal,
-				"counter_example": counterExample, "simulate_dropping": simulateDropping, "judge_dropping": judgeDropping, "rank_two": rankTwo, "candidates": candidatesOf, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "size_curve": formulas.PublishedSizeCurve().Epsilon, "totals": totals, "strategy": strategyOf, "rows_of": rowsOf(r), "usual_net": usualNet, "space": choices,
+				"counter_example": counterExample, "simulate_dropping": simulateDropping, "judge_dropping": judgeDropping, "rank_two": rankTwo, "candidates": candidatesOf, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "size_curve": formulas.PublishedSizeCurve().Epsilon, "totals": totals, "strategy": strategyOf, "rows_of": rowsOf(r), "reduced_score": reducedScore(ctx, r), "usual_net": usualNet, "space": choices,
 			}
 		},
 	}

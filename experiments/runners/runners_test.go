@@ -19,8 +19,8 @@ func shown(t *testing.T, text string, score func(a *training) []float64) *experi
 	t.Helper()
 	s := set()
 	functions := s.Functions
-	s.Functions = func(r *experiments.Run) map[string]any {
-		all := functions(r)
+	s.Functions = func(ctx context.Context, r *experiments.Run) map[string]any {
+		all := functions(ctx, r)
 		all["images"] = func(data string, _, _ int, _ string, _ int) (*lab.Images, error) {
 			few := &images.Set{Shape: [3]int{1, 1, 1}, Labels: []int32{0}, Classes: []string{"a", "b"}, Floats: []float32{0}}
 			return &lab.Images{Name: data, Train: few, Test: few}, nil
