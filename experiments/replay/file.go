@@ -219,7 +219,7 @@ func (s *Set) decode(path string, content []byte) (*file, error) {
 	}
 	for _, c := range f.Cells {
 		if _, ok := s.Kinds[c.Do]; ok == c.Value.given {
-			return nil, fmt.Errorf("%s: nothing is called %q that could measure a cell", c.Cell.place, c.Do)
+			return nil, fmt.Errorf("%s: want a value, or in its place a procedure that there is: do is %q", c.Cell.place, c.Do)
 		}
 	}
 	return f, nil

@@ -119,6 +119,8 @@ func TestBadFiles(t *testing.T) {
 		{"unknown key of a series", `'v("b")', than`, `'v("c")', than`, "no cell has the key"},
 		{"no number", "value: x.at / 10", "value: x.id", "no number"},
 		{"unknown form", "use: above", "use: below", `no form "below"`},
+		{"a table that refuses", "with:\n", "with:\n  asked: '{runs > 1 ? refuse(\"one run, please\") : 1}'\n", "one run, please"},
+		{"no rows", "each: {x: arms}\n  name", "each: {x: []}\n  name", "x.yaml: no rows"},
 	} {
 		changed := strings.Replace(small, c.from, c.to, 1)
 		e, err := testSet().Decode("x.yaml", []byte(changed))
@@ -154,5 +156,30 @@ func TestBadFiles(t *testing.T) {
 	}
 	if _, err := e.Run(t.Context(), experiments.Restored("x", experiments.Smoke, nil)); err == nil || !strings.Contains(err.Error(), `unknown field "run"`) {
 		t.Errorf("an argument that is none: %v", err)
+	}
+}
+
+// A cell can be an expression, which is evaluated where the cell is not stored; one with a procedure as well is refused.
+func TestComputedCells(t *testing.T) {
+	const text = "name: table-1\ntitle: t\nsource: s\nunit: \"%\"\nquick_seconds: 1\ncells:\n- {each: {k: 0..1}, key: [k], cell: \"cell {k}\", value: \"k > 0 ? [k, 2 * k] : refuse('asked')\"}\n" +
+		"rows:\n- {each: {k: 0..1}, name: \"{k}\", data: none, ours: v(k)}\n"
+	e, err := testSet().Decode("x.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(t.Context(), experiments.Restored(e.Name, experiments.Smoke, nil)); err == nil || !strings.Contains(err.Error(), "asked") {
+		t.Errorf("a cell that is refused: %v", err)
+	}
+	got, err := e.Run(t.Context(), experiments.Restored(e.Name, experiments.Smoke, map[string][]float64{"cell 0": {7}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Rows[0].AsPublished.Mean != 7 || got.Rows[1].AsPublished.Mean != 1.5 {
+		t.Errorf("rows %v, %v, want 7 as stored and 1.5 as computed", got.Rows[0].AsPublished, got.Rows[1].AsPublished)
+	}
+	for _, more := range []string{"do: draw, value", "do: nothing, key"} {
+		if _, err := testSet().Decode("x.yaml", []byte(strings.Replace(text, "value", more, 1))); err == nil || !strings.Contains(err.Error(), "x.yaml:7") {
+			t.Errorf("%s: %v", more, err)
+		}
 	}
 }
