@@ -71,24 +71,18 @@ func (r *Result) quoted(name, column string, format []string) (string, error) {
 	if row == nil {
 		return "", fmt.Errorf("no row %q", name)
 	}
-	var e *experiments.Estimate
-	switch column {
-	case "published":
-		if row.Published != nil {
-			e = experiments.Exact(*row.Published)
-		}
-	case "ours":
-		e = row.AsPublished
-	case "honest":
-		e = row.Honest
-	case "baseline":
-		e = row.Baseline
-	case "verdict":
+	if column == "verdict" {
 		return string(row.Verdict), nil
-	default:
-		return "", fmt.Errorf("column %q: want published, ours, honest, baseline, verdict or claim", column)
 	}
-	if e == nil {
+	columns := map[string]*experiments.Estimate{"published": nil, "ours": row.AsPublished, "honest": row.Honest, "baseline": row.Baseline}
+	if row.Published != nil {
+		columns["published"] = experiments.Exact(*row.Published)
+	}
+	e, known := columns[column]
+	switch {
+	case !known:
+		return "", fmt.Errorf("column %q: want published, ours, honest, baseline, verdict or claim", column)
+	case e == nil:
 		return "", fmt.Errorf("row %q has nothing in column %s", name, column)
 	}
 	if len(format) == 0 {

@@ -108,10 +108,7 @@ func digest(values []float64) string {
 
 // holds says that the values are the cell's, bit for bit.
 func (c Cell) holds(values []float64) bool {
-	if c.SHA256 != "" {
-		return digest(values) == c.SHA256
-	}
-	return digest(values) == digest(c.Values)
+	return digest(values) == cmp.Or(c.SHA256, digest(c.Values))
 }
 
 func (c Cell) String() string {
@@ -187,19 +184,12 @@ func round(v float64) float64 {
 // agrees begins the reason of a row that would be reproduced but for its scale or data.
 const agrees = "agrees"
 
-// judged is a copy of a table with the verdicts of the rules.
-func judged(t *experiments.Table, standIn map[string]string) *experiments.Table {
-	own := *t
-	own.Rows, own.Claims = slices.Clone(t.Rows), slices.Clone(t.Claims)
-	lower(&own, standIn)
-	return &own
-}
-
-// lower applies what the rules say to the verdicts of a replay, which compare numbers alone: what
+// judged is a copy of a table with the verdicts of the rules, where those of a replay compare numbers alone: what
 // has no published value, or is judged by the honest column, loses its verdict; scale and data keep
 // the others from being reproduced. It changes nothing when it is applied again.
-func lower(t *experiments.Table, standIn map[string]string) {
-	computed := true
+func judged(of *experiments.Table, standIn map[string]string) *experiments.Table {
+	t, computed := *of, true
+	t.Rows, t.Claims = slices.Clone(t.Rows), slices.Clone(t.Claims)
 	reason := func(data string) string {
 		for _, name := range slices.Sorted(maps.Keys(standIn)) {
 			if data == name || strings.HasPrefix(data, name+",") {
@@ -235,20 +225,15 @@ func lower(t *experiments.Table, standIn map[string]string) {
 			c.Verdict = experiments.SameSign
 		}
 	}
+	return &t
 }
 
 // own says that a claim is ours and not the paper's. Replays mark such claims in their words, for a
 // reader to see; all claims of a replay whose source we are are ours.
 func own(source, statement string) bool {
-	if strings.HasPrefix(source, "ours:") || strings.HasPrefix(source, "our question") {
-		return true
-	}
-	for _, mark := range []string{"(our remark", "(our question", "as the library trains them"} {
-		if strings.Contains(statement, mark) {
-			return true
-		}
-	}
-	return false
+	marks := []string{"(our remark", "(our question", "as the library trains them"}
+	return strings.HasPrefix(source, "ours:") || strings.HasPrefix(source, "our question") ||
+		slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(statement, mark) })
 }
 
 func digests(e experiments.Experiment) ([]Data, error) {
@@ -357,21 +342,17 @@ func (b *Book) Names() ([]string, error) {
 	return files, err
 }
 
-// Has says whether it has a result of that name at scale quick.
+// Has says whether it has a result of that name: at scale quick that of its replay, else its ID.
 func (b *Book) Has(name string) bool {
-	_, err := fs.Stat(b.files, id(name, experiments.Quick)+".json")
+	_, err := fs.Stat(b.files, name+".json")
 	return err == nil
 }
 
 // Result reads that of a replay at a scale; "" takes that of scale quick before that of scale paper.
 func (b *Book) Result(name string, scale experiments.Scale) (*Result, error) {
 	stem := id(name, scale)
-	if scale == "" {
-		if _, err := fs.Stat(b.files, name+".json"); errors.Is(err, fs.ErrNotExist) {
-			if _, err := fs.Stat(b.files, id(name, experiments.Paper)+".json"); err == nil {
-				stem = id(name, experiments.Paper)
-			}
-		}
+	if paper := id(name, experiments.Paper); scale == "" && !b.Has(name) && b.Has(paper) {
+		stem = paper
 	}
 	r, err := b.read(stem)
 	if err == nil && scale != "" && r.Table.Scale != scale {
@@ -436,20 +417,23 @@ func (r *Result) Check(ctx context.Context, e experiments.Experiment, cell, data
 		return name, err
 	}
 	cells, _ := run.Cells()
-	hint := fmt.Sprintf("stored by pawl %s, %s on %d cores; this is %s, %s on %d cores", r.Pawl, r.Go, r.Machine.Cores, build.Version(), runtime.Version(), runtime.NumCPU())
+	differs := func(format string, args ...any) error {
+		return &Different{r.Table.Name, fmt.Sprintf(format, args...), fmt.Sprintf("stored by pawl %s, %s on %d cores; this is %s, %s on %d cores",
+			r.Pawl, r.Go, r.Machine.Cores, build.Version(), runtime.Version(), runtime.NumCPU())}
+	}
 	for _, n := range slices.Sorted(maps.Keys(cells)) {
 		switch before, there := r.Cells[n]; {
 		case !there:
-			return name, &Different{r.Table.Name, fmt.Sprintf("the replay now asks for the cell “%s”, which is not stored", n), hint}
+			return name, differs("the replay now asks for the cell “%s”, which is not stored", n)
 		case !before.holds(cells[n]):
-			return name, &Different{r.Table.Name, fmt.Sprintf("the cell “%s” differs: stored %s, now %s", n, before, newCell(cells[n], 0)), hint}
+			return name, differs("the cell “%s” differs: stored %s, now %s", n, before, newCell(cells[n], 0))
 		}
 	}
 	if _, there := cells[name]; name != "" && !there {
-		return name, &Different{r.Table.Name, fmt.Sprintf("the replay no longer asks for the cell “%s”", name), hint}
+		return name, differs("the replay no longer asks for the cell “%s”", name)
 	}
 	if err := r.sameTable(t, standIn); err != nil {
-		return name, &Different{r.Table.Name, err.Error(), hint}
+		return name, differs("%v", err)
 	}
 	return name, nil
 }

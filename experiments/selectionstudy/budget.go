@@ -40,20 +40,6 @@ func (b budget) epsilonOf(multiplier float64) string {
 	return strconv.FormatFloat(math.Nextafter(v*(1-1e-9), 0), 'f', 12, 64)
 }
 
-// pure is what objective perturbation gets: all of ε, or what a release at its share of
-// ε leaves (adding up, because the two have no common curve).
-func (b budget) pure(chosen bool) float64 {
-	if chosen {
-		return (1 - share) * b.epsilon
-	}
-	return b.epsilon
-}
-
-// choosesPure is the multiplier of the release beside objective perturbation.
-func (b budget) choosesPure() (float64, error) {
-	return accountant.GaussianNoiseMultiplier(share*b.epsilon, b.delta)
-}
-
 // meanRuns is the expected number of models that a private search trains.
 const meanRuns = 8
 

@@ -38,10 +38,10 @@ func (s *split) train(ctx context.Context, learner string, columns []string, b b
 }
 
 // plain is objective perturbation with the whole residual on numbers as they are.
-func (s *split) plain(ctx context.Context, columns []string, epsilon float64, seed uint64) (float64, error) {
+func (s *split) plain(ctx context.Context, columns []string, epsilon float64, seed uint64) (func(cells []float64) float64, error) {
 	enc, err := encode.New(s.Schema, s.Target, encode.Options{Linear: true, Attributes: columns})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	at := s.Schema.Column(s.Target)
 	o := convex.Objective{
@@ -50,17 +50,17 @@ func (s *split) plain(ctx context.Context, columns []string, epsilon float64, se
 	}
 	all, err := convex.PerturbObjectivesPublic(ctx, s.rows, dp.AddOrRemoveOne, []convex.Objective{o}, entropy.Seeded(seed).Split("plain"))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	x := make([]float64, enc.Dim)
-	return score(s.Table, func(cells []float64) float64 {
+	return func(cells []float64) float64 {
 		enc.Vector(x, cells)
 		sum := 0.0
 		for j, v := range x {
 			sum += v * all[0][j]
 		}
 		return indicator(sum > 0)
-	}), nil
+	}, nil
 }
 
 // score is the share of test rows that are right in percent, or for a number how much of

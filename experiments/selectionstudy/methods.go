@@ -61,52 +61,53 @@ func (p *Study) choose(ctx context.Context, s *split, method string, multiplier 
 }
 
 // measure returns the score of every learner after a way of choosing.
-func (p *Study) measure(ctx context.Context, s *split, method string, b budget) ([]float64, error) {
+func (p *Study) measure(ctx context.Context, s *split, method string, b budget) (scores []float64, err error) {
 	if method == searching {
 		v, err := p.search8(ctx, s, b)
 		return []float64{v}, err
 	}
-	free := method == everything || method == documented || method == oracle
-	var scores []float64
-	var columns, forPlain []string
-	var err error
-	switch {
-	case method == documented, method == oracle:
-		columns, forPlain = p.Subset, p.Subset
-	case !free:
+	var columns []string
+	multiplier, pays := b.whole, false
+	switch method {
+	case everything:
+	case documented, oracle:
+		columns = p.Subset
+	default:
+		multiplier, pays = b.trains, true
 		if columns, err = p.choose(ctx, s, method, b.chooses, s.seed); err != nil {
 			return nil, err
 		}
 	}
 	for _, learner := range p.Learners {
-		var v float64
-		if learner == plain {
-			if !free {
-				multiplier, err := b.choosesPure()
-				if err != nil {
-					return nil, err
-				}
-				if forPlain, err = p.choose(ctx, s, method, multiplier, s.seed+1); err != nil {
-					return nil, err
-				}
-			}
-			v, err = s.plain(ctx, forPlain, b.pure(!free), s.seed)
-		} else {
-			multiplier := b.whole
-			if !free {
-				multiplier = b.trains
-			}
-			var predict func(cells []float64) float64
-			if predict, err = s.train(ctx, learner, columns, b, multiplier, s.seed); err == nil {
-				v = score(s.Table, predict)
-			}
+		var predict func(cells []float64) float64
+		switch {
+		case learner != plain:
+			predict, err = s.train(ctx, learner, columns, b, multiplier, s.seed)
+		case pays:
+			predict, err = p.choosePlain(ctx, s, method, b)
+		default:
+			predict, err = s.plain(ctx, columns, b.epsilon, s.seed)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", method, learner, err)
 		}
-		scores = append(scores, v)
+		scores = append(scores, score(s.Table, predict))
 	}
 	return scores, nil
+}
+
+// choosePlain chooses for objective perturbation: a release at its share of ε chooses, and what that leaves trains
+// (adding up, because the two have no common curve).
+func (p *Study) choosePlain(ctx context.Context, s *split, method string, b budget) (func(cells []float64) float64, error) {
+	multiplier, err := accountant.GaussianNoiseMultiplier(share*b.epsilon, b.delta)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := p.choose(ctx, s, method, multiplier, s.seed+1)
+	if err != nil {
+		return nil, err
+	}
+	return s.plain(ctx, columns, (1-share)*b.epsilon, s.seed)
 }
 
 // search8 is the score of the winner of a Papernot–Steinke selection: each of a secret
