@@ -31,20 +31,14 @@ func (s *sheet) names(ctx context.Context) scope {
 		},
 		"has": func(key ...any) bool { _, ok := s.series[joined(key)]; return ok },
 		// of is the mean of a series with its interval.
-		"of": func(v any) (*experiments.Estimate, error) { return estimate(v) },
-		"avg": func(v any) (float64, error) {
-			x, ok := series(v)
-			if !ok {
-				return 0, fmt.Errorf("%v is no series", v)
-			}
-			return stat.Mean(x, nil), nil
-		},
+		"of":  estimate,
+		"avg": func(x []float64) float64 { return stat.Mean(x, nil) },
 		// deviation is the standard deviation, 0 of fewer than two.
-		"deviation": func(v any) (float64, error) {
-			if x, ok := series(v); ok && len(x) > 1 {
-				return stat.StdDev(x, nil), nil
+		"deviation": func(x []float64) float64 {
+			if len(x) > 1 {
+				return stat.StdDev(x, nil)
 			}
-			return 0, nil
+			return 0
 		},
 		// paired is the mean difference of two series run by run, with Student's interval: Estimate, Lower and Upper.
 		"paired": theory.PairedInterval,
@@ -54,14 +48,7 @@ func (s *sheet) names(ctx context.Context) scope {
 		},
 		"half":    func(e *experiments.Estimate) float64 { return (e.High - e.Low) / 2 },
 		"sprintf": func(format string, args ...any) string { return sprintf(format, args...) },
-		"minus": func(a, b any) ([]float64, error) {
-			x, ok := series(a)
-			y, fine := series(b)
-			if !ok || !fine {
-				return nil, fmt.Errorf("no difference of %v and %v", a, b)
-			}
-			return Difference(x, y), nil
-		},
+		"minus":   difference,
 		// refuse ends a table that lacks something, before anything is measured.
 		"refuse": func(why string) (any, error) { return nil, errors.New(why) },
 		// every takes the n-th values from the k-th on.
@@ -73,9 +60,7 @@ func (s *sheet) names(ctx context.Context) scope {
 			return out
 		},
 		// across are the values of several series run by run.
-		"across": func(of any) ([][]float64, error) {
-			lists, err := Lists(of)
-			var out [][]float64
+		"across": func(lists [][]float64) (out [][]float64) {
 			for _, x := range lists {
 				for i, v := range x {
 					if i == len(out) {
@@ -84,7 +69,7 @@ func (s *sheet) names(ctx context.Context) scope {
 					out[i] = append(out[i], v)
 				}
 			}
-			return out, err
+			return out
 		},
 		"compact": func(of any) (out []string) {
 			for _, one := range items(of) {
@@ -95,7 +80,7 @@ func (s *sheet) names(ctx context.Context) scope {
 			return out
 		},
 		// best is the place of the series with the highest mean, lowest that of the one with the lowest.
-		"best": func(v any) (int, error) { return highest(v, 1) }, "lowest": func(v any) (int, error) { return highest(v, -1) },
+		"best": func(lists [][]float64) int { return highest(lists, 1) }, "lowest": func(lists [][]float64) int { return highest(lists, -1) },
 	}
 	maps.Copy(at, s.file.set.Functions(ctx, s.run))
 	for name, f := range at {
@@ -106,7 +91,7 @@ func (s *sheet) names(ctx context.Context) scope {
 	return at
 }
 
-// adapted is a function whose arguments may be numbers of any kind.
+// adapted is a function whose arguments may be numbers of any kind, and lists of them.
 func adapted(name string, f reflect.Value) func(args ...any) (any, error) {
 	return func(args ...any) (any, error) {
 		if len(args) != f.Type().NumIn() {
@@ -115,12 +100,22 @@ func adapted(name string, f reflect.Value) func(args ...any) (any, error) {
 		in := make([]reflect.Value, len(args))
 		for i, a := range args {
 			want := f.Type().In(i)
+			switch want {
+			case reflect.TypeFor[[]float64]():
+				if x, ok := series(a); ok {
+					a = x
+				}
+			case reflect.TypeFor[[][]float64]():
+				if x, ok := lists(a); ok {
+					a = x
+				}
+			}
 			v := reflect.ValueOf(a)
 			switch {
-			case a == nil:
+			case a == nil && want.Kind() != reflect.Slice:
 				v = reflect.Zero(want)
-			case v.Type().AssignableTo(want):
-			case v.CanConvert(want) && (want.Kind() == reflect.String) == (v.Kind() == reflect.String) && want.Kind() != reflect.Slice:
+			case a != nil && v.Type().AssignableTo(want):
+			case a != nil && v.CanConvert(want) && (want.Kind() == reflect.String) == (v.Kind() == reflect.String) && want.Kind() != reflect.Slice:
 				v = v.Convert(want)
 			default:
 				return nil, fmt.Errorf("%s: argument %d is %v, no %s", name, i+1, a, want)
@@ -136,15 +131,14 @@ func adapted(name string, f reflect.Value) func(args ...any) (any, error) {
 }
 
 // highest is the place of the series whose mean times the sign is highest, the first of equals.
-func highest(v any, sign float64) (at int, err error) {
-	lists, err := Lists(v)
+func highest(lists [][]float64, sign float64) (at int) {
 	top := math.Inf(-1)
 	for i, x := range lists {
 		if m := sign * stat.Mean(x, nil); m > top {
 			top, at = m, i
 		}
 	}
-	return at, err
+	return at
 }
 
 func joined(key []any) string {
@@ -204,8 +198,8 @@ func estimate(v any) (*experiments.Estimate, error) {
 	return nil, fmt.Errorf("%v is no series of numbers", v)
 }
 
-// Difference is a − b, run by run.
-func Difference(a, b []float64) []float64 {
+// difference is a − b, run by run.
+func difference(a, b []float64) []float64 {
 	d := make([]float64, min(len(a), len(b)))
 	for i := range d {
 		d[i] = a[i] - b[i]
@@ -226,7 +220,7 @@ func Within(statement string, a, b []float64, points float64) experiments.Claim 
 
 // compared claims that the difference of a and b is as holds says: where its interval's low end is, and nearly where its mean is.
 func compared(statement string, a, b []float64, holds func(v float64) bool) experiments.Claim {
-	d := experiments.Of(Difference(a, b))
+	d := experiments.Of(difference(a, b))
 	c := experiments.Claim{Statement: statement, Verdict: experiments.Not, Evidence: fmt.Sprintf("difference %s points, seed by seed", d)}
 	switch {
 	case holds(d.Low):
@@ -237,15 +231,14 @@ func compared(statement string, a, b []float64, holds func(v float64) bool) expe
 	return c
 }
 
-// Lists are several series.
-func Lists(v any) ([][]float64, error) {
-	var out [][]float64
+// lists are several series.
+func lists(v any) (out [][]float64, ok bool) {
 	for _, one := range items(v) {
 		x, ok := series(one)
 		if !ok {
-			return nil, fmt.Errorf("%v is no series", one)
+			return nil, false
 		}
 		out = append(out, x)
 	}
-	return out, nil
+	return out, true
 }

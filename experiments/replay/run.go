@@ -380,6 +380,6 @@ func (c *claim) compare(out *experiments.Claim, at scope) error {
 		}
 		*out = Within(out.Statement, a, b, points)
 	}
-	at["d"] = experiments.Of(Difference(a, b))
+	at["d"] = experiments.Of(difference(a, b))
 	return nil
 }

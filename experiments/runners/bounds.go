@@ -7,7 +7,6 @@ import (
 
 	"pawl/experiments"
 	"pawl/experiments/formulas"
-	"pawl/experiments/replay"
 )
 
 const (
@@ -95,11 +94,7 @@ func boundErrors(ctx context.Context, _ *experiments.Run, b *bounding) ([]float6
 }
 
 // slope is the exponent of y in x, by least squares on logarithms.
-func slope(xs, ys any) (float64, error) {
-	both, err := replay.Lists([]any{xs, ys})
-	if err != nil {
-		return 0, err
-	}
-	s, _, err := formulas.Slope(both[0], both[1])
+func slope(xs, ys []float64) (float64, error) {
+	s, _, err := formulas.Slope(xs, ys)
 	return s, err
 }

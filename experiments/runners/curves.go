@@ -10,7 +10,6 @@ import (
 	"pawl/evidence/lab"
 	"pawl/evidence/theory"
 	"pawl/experiments"
-	"pawl/experiments/replay"
 )
 
 // crossing is where two curves over ε cross. Above the grid it stands as the largest ε, since a table holds numbers;
@@ -23,22 +22,10 @@ type crossing struct {
 }
 
 // cross estimates the crossing of two lists of series over rising epsilons.
-func cross(epsilons, simple, complex any, runs int) (*crossing, error) {
-	at, err := replay.Lists([]any{epsilons})
-	if err != nil {
-		return nil, err
-	}
-	a, err := replay.Lists(simple)
-	if err != nil {
-		return nil, err
-	}
-	b, err := replay.Lists(complex)
-	if err != nil {
-		return nil, err
-	}
+func cross(epsilons []float64, simple, complex [][]float64, runs int) (*crossing, error) {
 	var all []theory.AccuracyRuns
-	for k, epsilon := range at[0] {
-		all = append(all, theory.AccuracyRuns{Epsilon: epsilon, Simple: a[k], Complex: b[k]})
+	for k, epsilon := range epsilons {
+		all = append(all, theory.AccuracyRuns{Epsilon: epsilon, Simple: simple[k], Complex: complex[k]})
 	}
 	c, err := theory.EstimateCrossover(all, theory.CrossoverConfig{Bootstrap: theory.Bootstrap{Replicates: 2000, Confidence: .95, Seed: 1}, Paired: true})
 	if err != nil {

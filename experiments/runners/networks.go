@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"pawl/compute/nn"
@@ -12,7 +13,6 @@ import (
 	"pawl/core/gradient"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/replay"
 	"pawl/workflow"
 )
 
@@ -101,9 +101,8 @@ func (n spec) make() (s zoo.Spec, err error) {
 		s = zoo.Spec{Name: "linear", Network: nn.Spec{Layers: []nn.Layer{{Kind: "normalize", Scale: 4}, {Kind: "dense"}}},
 			Defaults: zoo.Defaults{Kappa: 2, Radius: 4, ClippingNorm: 0.1}}
 	case n.Net != "":
-		var ok bool
-		if s, ok = zoo.Lookup(n.Net); !ok {
-			return s, fmt.Errorf("no net %q", n.Net)
+		if s, err = lab.Net(n.Net); err != nil {
+			return s, err
 		}
 	default:
 		s = zoo.Spec{Name: fmt.Sprintf("fcn %d %v", n.Frequencies, n.Hidden), Defaults: zoo.Defaults{Activation: "tanh", Kappa: 2.4, Radius: 8, ClippingNorm: .5}}
@@ -146,17 +145,13 @@ func (n spec) make() (s zoo.Spec, err error) {
 func net(name string, whole bool) (zoo.Spec, error) { return spec{Net: name, Whole: whole}.make() }
 
 // parameters is the number of those of hidden layers on frequencies, with ten outputs.
-func parameters(frequencies int, hidden any) (int, error) {
-	layers, err := replay.Lists([]any{hidden})
-	if err != nil {
-		return 0, err
-	}
-	total, in := 0, frequencies
-	for _, units := range append(layers[0], 10) {
+func parameters(frequencies int, hidden []float64) (total int) {
+	in := frequencies
+	for _, units := range append(slices.Clone(hidden), 10) {
 		total += (in + 1) * int(units)
 		in = int(units)
 	}
-	return total, nil
+	return total
 }
 
 // training is how a network is trained.
@@ -248,43 +243,37 @@ func train(ctx context.Context, r *experiments.Run, t *training) ([]float64, err
 	if err != nil {
 		return nil, err
 	}
-	var out []float64
-	one := func(seed uint64) error {
-		data := data
-		if t.Drawn > 0 {
-			data = redrawn(data, t.Drawn, seed)
-		}
-		o, err := data.Run(ctx, net, seed, t.set)
-		if err != nil {
-			return err
-		}
-		score := 100 * *o.Score.Exact
-		switch t.Score {
-		case "":
-		case "price":
-			out = append(out, o.Plan.Epsilon)
-		case "block norm":
-			m := o.Model
-			if score, err = blockNorm(m.Layers, m.Net.Input(), m.Parameters32, data.Test); err != nil {
-				return err
-			}
-		default:
-			return fmt.Errorf("score %q: want block norm, price or nothing", t.Score)
-		}
-		out = append(out, score)
-		return nil
+	looks, out := t.Looks, []float64(nil)
+	if len(looks) == 0 {
+		looks = []int{0} // after all epochs
 	}
 	for _, seed := range seeds(t.Seed, t.Seeds) {
-		if len(t.Looks) == 0 {
-			if err := one(seed); err != nil {
-				return nil, err
-			}
+		on := data
+		if t.Drawn > 0 {
+			on = redrawn(data, t.Drawn, seed)
 		}
-		for _, steps := range t.Looks {
-			t.Epochs = float64(steps*t.Batch) / float64(data.Train.Len())
-			if err := one(seed); err != nil {
+		for _, steps := range looks {
+			if steps > 0 {
+				t.Epochs = float64(steps*t.Batch) / float64(data.Train.Len())
+			}
+			o, err := on.Run(ctx, net, seed, t.set)
+			if err != nil {
 				return nil, err
 			}
+			score := 100 * *o.Score.Exact
+			switch t.Score {
+			case "":
+			case "price":
+				out = append(out, o.Plan.Epsilon)
+			case "block norm":
+				m := o.Model
+				if score, err = blockNorm(m.Layers, m.Net.Input(), m.Parameters32, on.Test); err != nil {
+					return nil, err
+				}
+			default:
+				return nil, fmt.Errorf("score %q: want block norm, price or nothing", t.Score)
+			}
+			out = append(out, score)
 		}
 	}
 	return out, nil

@@ -5,7 +5,6 @@ import (
 
 	"pawl/evidence/theory"
 	"pawl/experiments"
-	"pawl/experiments/replay"
 )
 
 // reached is the ε at which scores reach a value, linear in ln ε between two; path has ε and score in turn. One that is
@@ -30,22 +29,14 @@ type sizeFit struct {
 }
 
 // fitSizes fits to the ε that runs found at each number of rows, of so many tried.
-func fitSizes(rows, found any, tried int) (*sizeFit, error) {
-	n, err := replay.Lists([]any{rows})
-	if err != nil {
-		return nil, err
-	}
-	lists, err := replay.Lists(found)
-	if err != nil {
-		return nil, err
-	}
+func fitSizes(rows []float64, found [][]float64, tried int) *sizeFit {
 	var runs []theory.SizeRuns
-	for i, x := range lists {
-		runs = append(runs, theory.SizeRuns{Rows: n[0][i], Epsilons: x, Tried: tried})
+	for i, x := range found {
+		runs = append(runs, theory.SizeRuns{Rows: rows[i], Epsilons: x, Tried: tried})
 	}
 	fit, err := theory.FitSizes(runs, theory.Bootstrap{Replicates: 2000, Confidence: .95, Seed: 1})
 	if err != nil {
-		return &sizeFit{Why: err.Error()}, nil
+		return &sizeFit{Why: err.Error()}
 	}
 	estimate := func(i theory.Interval) *experiments.Estimate {
 		if math.IsInf(i.Estimate, 0) || math.IsNaN(i.Estimate) {
@@ -54,5 +45,5 @@ func fitSizes(rows, found any, tried int) (*sizeFit, error) {
 		return &experiments.Estimate{Mean: i.Estimate, Low: i.Lower, High: i.Upper, Runs: tried}
 	}
 	needed := fit.RowsInterval(1)
-	return &sizeFit{estimate(fit.AlphaInterval), estimate(fit.BetaInterval), estimate(needed), fit.Beta, &needed, ""}, nil
+	return &sizeFit{estimate(fit.AlphaInterval), estimate(fit.BetaInterval), estimate(needed), fit.Beta, &needed, ""}
 }
