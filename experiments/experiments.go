@@ -207,9 +207,6 @@ type Table struct {
 // NoGuarantee is the words for procedures that leave choices unpaid.
 const NoGuarantee = "columns “as published” are replays on public data, NOT a privacy guarantee"
 
-// Value is a published number.
-func Value(v float64) *float64 { return &v }
-
 // Registry holds experiments by name.
 type Registry struct{ all []Experiment }
 

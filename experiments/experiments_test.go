@@ -31,12 +31,12 @@ func TestJudge(t *testing.T) {
 		tolerance float64
 		want      Verdict
 	}{
-		{"within the tolerance", Row{Published: Value(80), AsPublished: Of([]float64{82})}, 3, Reproduced},
-		{"in the interval", Row{Published: Value(80), AsPublished: Of([]float64{78, 86})}, 1, Reproduced},
-		{"a single run has no interval", Row{Published: Value(80), AsPublished: Of([]float64{90})}, 1, Not},
-		{"far", Row{Published: Value(80), AsPublished: Of([]float64{90, 90.1, 90.2})}, 1, Not},
+		{"within the tolerance", Row{Published: new(80.0), AsPublished: Of([]float64{82})}, 3, Reproduced},
+		{"in the interval", Row{Published: new(80.0), AsPublished: Of([]float64{78, 86})}, 1, Reproduced},
+		{"a single run has no interval", Row{Published: new(80.0), AsPublished: Of([]float64{90})}, 1, Not},
+		{"far", Row{Published: new(80.0), AsPublished: Of([]float64{90, 90.1, 90.2})}, 1, Not},
 		{"nothing published", Row{Honest: Of([]float64{90})}, 1, Unpublished},
-		{"honest only", Row{Published: Value(80), Honest: Of([]float64{80.5})}, 1, Reproduced},
+		{"honest only", Row{Published: new(80.0), Honest: Of([]float64{80.5})}, 1, Reproduced},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.row.Judge(c.tolerance, "why"); c.row.Verdict != c.want {
@@ -131,7 +131,7 @@ func TestTextGroupsByData(t *testing.T) {
 
 func TestTextSaysWhatItIs(t *testing.T) {
 	e := Experiment{Name: "table-0", Title: "nothing", Source: "nowhere", Run: func(context.Context, *Run) (*Table, error) {
-		return &Table{Unit: "%", Rows: []Row{{Name: "a", Published: Value(1), AsPublished: Of([]float64{1, 2})}}}, nil
+		return &Table{Unit: "%", Rows: []Row{{Name: "a", Published: new(1.0), AsPublished: Of([]float64{1, 2})}}}, nil
 	}}
 	r, err := NewRun(e.Name, Smoke, "", "")
 	if err != nil {

@@ -92,7 +92,7 @@ func TestQuote(t *testing.T) {
 		return &experiments.Estimate{Mean: mean, Low: mean - 0.5, High: mean + 0.5, Runs: 3}
 	}
 	all := []*Result{{Table: &experiments.Table{Name: "figure-3", Scale: experiments.Paper, Claims: []experiments.Claim{{Statement: "a wins", Evidence: "by 3"}},
-		Rows: []experiments.Row{{Name: "r", Data: "a", Published: experiments.Value(7), Honest: e(83.94)}, {Name: "r", Data: "b", Honest: e(1)}, {Name: "s", AsPublished: e(2)}}}}}
+		Rows: []experiments.Row{{Name: "r", Data: "a", Published: new(7.0), Honest: e(83.94)}, {Name: "r", Data: "b", Honest: e(1)}, {Name: "s", AsPublished: e(2)}}}}}
 	text := "x <!--r figure-3-paper :: r @ a :: honest :: .1-->0<!--/r-->, <!--r figure-3-paper :: s :: ours-->\n<!--/r--> and <!--r figure-3-paper :: a w :: claim--><!--/r-->"
 	want := "x <!--r figure-3-paper :: r @ a :: honest :: .1-->83.9<!--/r-->, <!--r figure-3-paper :: s :: ours-->2.00 ± 0.50 (3)<!--/r--> and <!--r figure-3-paper :: a w :: claim-->by 3<!--/r-->"
 	if got, err := Quote(text, all); err != nil || got != want {
@@ -285,13 +285,13 @@ func sample(shift float64) experiments.Experiment {
 			if err != nil {
 				return nil, err
 			}
-			row := experiments.Row{Name: cell, Data: "sample", Published: experiments.Value(51), AsPublished: experiments.Of(v)}
+			row := experiments.Row{Name: cell, Data: "sample", Published: new(51.0), AsPublished: experiments.Of(v)}
 			row.Judge(1, "differs")
 			t.Rows = append(t.Rows, row)
 		}
-		t.Rows = append(t.Rows, experiments.Row{Name: "computed", Data: "a formula", Published: experiments.Value(2), AsPublished: experiments.Exact(2)})
+		t.Rows = append(t.Rows, experiments.Row{Name: "computed", Data: "a formula", Published: new(2.0), AsPublished: experiments.Exact(2)})
 		judged := experiments.Row{Name: "a sentence", Data: "sample", AsPublished: experiments.Of([]float64{1, 2}), Verdict: experiments.Not, Why: "refuted"}
-		honest := experiments.Row{Name: "honest", Data: "sample", Published: experiments.Value(2), Honest: experiments.Of([]float64{1, 2}), Verdict: experiments.Reproduced}
+		honest := experiments.Row{Name: "honest", Data: "sample", Published: new(2.0), Honest: experiments.Of([]float64{1, 2}), Verdict: experiments.Reproduced}
 		t.Rows = append(t.Rows, judged, honest)
 		t.Claims = []experiments.Claim{{Statement: "s", Verdict: experiments.Reproduced, Evidence: "e"}, {Statement: "s (our remark)", Verdict: experiments.Not, Evidence: "e"}}
 		return t, nil
@@ -345,7 +345,7 @@ func TestCheckComparesEveryBit(t *testing.T) {
 		t.Errorf("a cell with another digest: %v", err)
 	}
 	_, r = store(t, sample(0), experiments.Quick, nil)
-	r.Table.Rows[0].Published = experiments.Value(99)
+	r.Table.Rows[0].Published = new(99.0)
 	if _, err := r.Check(t.Context(), sample(0), "second", "", nil); !errors.As(err, &different) {
 		t.Errorf("a row that was changed by hand: %v", err)
 	}

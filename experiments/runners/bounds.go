@@ -78,7 +78,8 @@ func boundErrors(ctx context.Context, _ *experiments.Run, b *bounding) ([]float6
 		if len(b.Epsilons) > 0 {
 			noises = noises[1:]
 		}
-		out, err := formulas.BoundStudy{Populations: b.population, Features: []int{p}, Rows: boundRows, Noise: noises, Replicates: b.Replicates, Confidence: .95, Seed: b.Seed}.Run(ctx)
+		study := formulas.BoundStudy{Populations: b.population, Features: []int{p}, Rows: boundRows, Noise: noises, Replicates: b.Replicates, Confidence: .95, Seed: b.Seed}
+		out, err := study.Run(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -21,13 +21,13 @@ type selecting struct {
 
 // study is that of the paper but for what a table says.
 func (s *selecting) study() formulas.SelectionStudy {
-	study, own := formulas.PublishedSelectionStudy(), s.SelectionStudy
+	study, of := s.SelectionStudy, formulas.PublishedSelectionStudy()
+	study.Data, study.Rows, study.Delta, study.Order, study.Seed, study.Epsilons = of.Data, of.Rows, of.Delta, of.Order, of.Seed, nil
 	if s.Dense {
 		study.Data = formulas.DenseMixture()
 	}
 	study.Data.MeanVariance = s.Variance
-	study.Counts, study.Rankings, study.Calibration, study.NoisyQueries, study.Replicates, study.Epsilons = own.Counts, own.Rankings, own.Calibration, own.NoisyQueries, own.Replicates, nil
-	for _, e := range own.Epsilons {
+	for _, e := range s.Epsilons {
 		study.Epsilons = append(study.Epsilons, noiseless(e))
 	}
 	return study

@@ -133,7 +133,8 @@ func (s *reduced) honest(ctx context.Context, w string, epsilon float64, seed ui
 // where there is no budget, and returns its accuracy on the second in percent.
 func (s *reduced) perceptron(ctx context.Context, rows [2][][]float64, budget *formulas.Budget, seed uint64) (float64, error) {
 	data := &lab.Images{Name: reducedSet, Target: "class", Train: lab.Vectors(rows[0], s.labels, s.classes), Test: lab.Vectors(rows[1], s.truth, s.classes)}
-	net := zoo.Spec{Name: "perceptron", Defaults: zoo.Defaults{Radius: 4}, Network: nn.Spec{Layers: []nn.Layer{{Kind: "dense", Units: 64}, {Kind: "tanh"}, {Kind: "dense"}}}}
+	net := zoo.Spec{Name: "perceptron", Defaults: zoo.Defaults{Radius: 4}}
+	net.Network.Layers = []nn.Layer{{Kind: "dense", Units: 64}, {Kind: "tanh"}, {Kind: "dense"}}
 	share, err := data.Fit(ctx, net, seed, func(in *workflow.TrainInput) {
 		in.AllowLargeDelta, in.Batch, in.Epochs = true, 2048, 15
 		if n := len(rows[0]); n < 10000 {

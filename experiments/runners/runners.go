@@ -27,8 +27,7 @@ func set() *replay.Set {
 		Kinds: map[string]replay.Kind{
 			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit), "search": replay.Of(searchNets), "attack": replay.Of(attackNets),
 			"audit a training": replay.Of(auditTraining), "attack by LiRA": replay.Of(inferMembers),
-			"spread": replay.Of(spreadOut), "bound errors": replay.Of(boundErrors),
-			"clock":       replay.Of(clock),
+			"spread": replay.Of(spreadOut), "bound errors": replay.Of(boundErrors), "clock": replay.Of(clock),
 			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend),
 			"choose and learn": replay.Of(chooseAndLearn), "best constant": replay.Of(bestConstant),
 			"study selection": replay.Of(studySelection), "select honestly": replay.Of(selectHonestly), "select rows": replay.Of(selectRows),
@@ -36,11 +35,18 @@ func set() *replay.Set {
 		},
 		Functions: func(ctx context.Context, r *experiments.Run) map[string]any {
 			return map[string]any{
-				"images": opener(r), "net": net, "parameters": parameters, "states": states, "cross": cross, "trained": trained, "effective": effective,
-				"majorities": majorities(ctx, r), "majority_rates": majorityRates(ctx, r),
-				"epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": feature.PublishedCompositionEpsilon, "counted": counted,
-				"slope": slope, "analytic_multiplier": analyticMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot, "signal": signal,
-				"counter_example": counterExample, "simulate_dropping": simulateDropping, "judge_dropping": judgeDropping, "rank_two": rankTwo, "candidates": candidatesOf, "ceiling": ceiling, "reached": reached, "fit_sizes": fitSizes, "size_curve": formulas.PublishedSizeCurve().Epsilon, "totals": totals, "strategy": strategyOf, "rows_of": rowsOf(r), "reduced_score": reducedScore(ctx, r), "usual_net": usualNet, "space": choices,
+				// Data and nets.
+				"images": opener(r), "net": net, "parameters": parameters, "trained": trained, "effective": effective,
+				"rows_of": rowsOf(r), "usual_net": usualNet, "space": choices, "strategy": strategyOf,
+				// What is computed of them.
+				"states": states, "cross": cross, "reached": reached, "fit_sizes": fitSizes, "size_curve": formulas.PublishedSizeCurve().Epsilon,
+				"totals": totals, "candidates": candidatesOf, "signal": signal, "ceiling": ceiling,
+				// Columns.
+				"majorities": majorities(ctx, r), "majority_rates": majorityRates(ctx, r), "reduced_score": reducedScore(ctx, r),
+				"epsilon_name": published.EpsilonName, "sets": published.Sets, "counted": counted, "composition": feature.PublishedCompositionEpsilon,
+				// Theory.
+				"counter_example": counterExample, "simulate_dropping": simulateDropping, "judge_dropping": judgeDropping, "rank_two": rankTwo,
+				"slope": slope, "analytic_multiplier": analyticMultiplier, "true_delta": formulas.TrueDelta, "hypot": math.Hypot,
 			}
 		},
 	}

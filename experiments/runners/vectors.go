@@ -60,16 +60,12 @@ func (i sample) adult(r *experiments.Run) (*lab.Images, error) {
 	}
 	rows, test := min(i.Rows, published.AdultTrain), min(i.Test, published.AdultTest)
 	order := rand.New(rand.NewPCG(1, 0)).Perm(len(t.X))
-	part := func(of []int) (x [][]float64, y []int32) {
-		for _, i := range of {
-			x, y = append(x, t.X[i]), append(y, int32(t.Label[i]))
-		}
-		return x, y
+	labels := make([]int32, len(t.X))
+	for i, y := range t.Label {
+		labels[i] = int32(y)
 	}
-	classes := []string{"up to 50K", "above 50K"}
-	a, b := part(order[:rows])
-	c, d := part(order[rows : rows+test])
-	return &lab.Images{Name: "adult", Target: "income", Train: lab.Vectors(a, b, classes), Test: lab.Vectors(c, d, classes)}, nil
+	all := lab.Vectors(t.X, labels, []string{"up to 50K", "above 50K"})
+	return &lab.Images{Name: "adult", Target: "income", Train: all.Some(order[:rows]), Test: all.Some(order[rows : rows+test])}, nil
 }
 
 // effective is the step of 0.001 to which DPAdamWOSM tends under noise: 10⁻³/(σC/L + 10⁻⁸) (appendix, Algorithm 2).

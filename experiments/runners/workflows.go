@@ -254,11 +254,12 @@ func (w *working) fitImages(ctx context.Context, data *lab.Images) (*workflow.Ou
 	if err != nil {
 		return nil, err
 	}
-	shape, known := data.Train.Shape, false
+	shape := data.Train.Shape
+	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: rows, Epsilon: e, Ratio: r, Preset: cmp.Or(w.Preset, advise.Balanced)}
 	if set, ok := dataset.Images(w.Data); ok {
-		known = set.Mirrored
+		facts.Mirrored = set.Mirrored
 	}
-	recipe, err := advise.ChooseImages(advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: rows, Epsilon: e, Ratio: r, Preset: cmp.Or(w.Preset, advise.Balanced), Mirrored: known})
+	recipe, err := advise.ChooseImages(facts)
 	if err != nil {
 		return nil, err
 	}
