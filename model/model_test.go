@@ -131,6 +131,8 @@ func TestLoadRefusesDamage(t *testing.T) {
 			binary.LittleEndian.PutUint64(b[len(b)-8:], math.Float64bits(math.NaN()))
 			return b
 		}), "finite"},
+		{"other bounds", edit(schemaFile, replace("upper: ", "upper: 9")), "another schema.yaml"},
+		{"other classes", edit(schemaFile, replace(`["<=50K", ">50K"]`, `[">50K", "<=50K"]`)), "another schema.yaml"},
 		{"no schema", func(d string) error { return os.Remove(filepath.Join(d, schemaFile)) }, schemaFile},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"pawl/compute/nn"
@@ -68,7 +69,7 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 	if m.NotPrivate {
 		s.Claim = notPrivate
 	}
-	if m.Task == Classification {
+	if s.Names = m.names(); m.Task == Classification {
 		s.Classes = m.Classes()
 	} else {
 		s.Scale = &m.Scale
@@ -78,13 +79,13 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 	}
 	switch m.Kind {
 	case Linear:
-		s.Encoding, s.Outputs, s.Names = &m.Encoding.Options, m.Outputs, m.Encoding.Names(m.Schema)
+		s.Encoding, s.Outputs = &m.Encoding.Options, m.Outputs
 		w := tensor{name: "weights", shape: []int{m.Encoding.Dim, m.Outputs}, float64s: m.Weights}
 		if err := os.WriteFile(filepath.Join(dir, weightsFile), safetensors(metadata, w), 0o644); err != nil {
 			return err
 		}
 	case Additive:
-		s.Encoding, s.Outputs, s.Names = &m.Encoding.Options, m.Outputs, m.cellNames()
+		s.Encoding, s.Outputs = &m.Encoding.Options, m.Outputs
 		s.Interactions, s.InteractionBins, s.Groups = m.Terms.Interactions, m.Terms.InteractionBins, m.Terms.Groups
 		if err := os.WriteFile(filepath.Join(dir, weightsFile), safetensors(metadata, m.additiveTensors()...), 0o644); err != nil {
 			return err
@@ -93,7 +94,7 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 		in := m.Net.Input()
 		s.Input, s.Network, s.Outputs = &shape{in.Height, in.Width, in.Channels}, &m.Layers, m.Net.Outputs()
 		if m.Encoding != nil {
-			s.Encoding, s.Names = &m.Encoding.Options, m.Encoding.Names(m.Schema)[m.Encoding.Blocks[0].Dim:]
+			s.Encoding = &m.Encoding.Options
 		}
 		if m.Vocabulary != nil {
 			s.UnknownToken = m.Vocabulary.Unknown
@@ -182,7 +183,24 @@ func Load(dir string) (*Model, error) {
 	if err := m.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	// Weights belong to levels and bins in their order: under another schema they predict, and wrongly.
+	if s.Names != nil && !slices.Equal(s.Names, m.names()) || s.Classes != nil && !slices.Equal(s.Classes, m.Classes()) {
+		return nil, fmt.Errorf("%s: was written with another %s: its columns, categories or bounds have changed since", path, schemaFile)
+	}
 	return m, nil
+}
+
+// names label the rows of the weight matrix; nil for a constant and for a network that takes no columns.
+func (m *Model) names() []string {
+	switch {
+	case m.Kind == Additive:
+		return m.cellNames()
+	case m.Encoding == nil:
+		return nil
+	case m.Kind == Network:
+		return m.Encoding.Names(m.Schema)[m.Encoding.Blocks[0].Dim:]
+	}
+	return m.Encoding.Names(m.Schema)
 }
 
 // additiveTensors are the numbers of an additive model.
