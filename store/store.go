@@ -51,13 +51,9 @@ func Parse(text string) (Address, error) {
 // Own is the file of the user's own ledger. It is per user and never per working directory,
 // so that a budget cannot be reset by changing directory.
 func Own() (string, error) {
-	base := os.Getenv("XDG_DATA_HOME")
-	if !filepath.IsAbs(base) { // the specification says to ignore a relative one
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", usage.New("no home directory for the ledger: "+err.Error(), "choose a ledger with --ledger sqlite:PATH")
-		}
-		base = filepath.Join(home, ".local", "share")
+	base, err := usage.OwnDir("XDG_DATA_HOME", ".local", "share")
+	if err != nil {
+		return "", usage.New("no home directory for the ledger: "+err.Error(), "choose a ledger with --ledger sqlite:PATH")
 	}
 	return filepath.Join(base, "pawl", "ledger.db"), nil
 }

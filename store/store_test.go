@@ -84,3 +84,23 @@ func TestParse(t *testing.T) {
 		t.Errorf("PAWL_LEDGER: %q, %v", d, err)
 	}
 }
+
+// The user's own ledger is the same in every working directory: another one would have another budget.
+func TestOwnIsAbsolute(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	want := filepath.Join(home, ".local", "share", "pawl", "ledger.db")
+	for _, variable := range []string{"", "relative"} {
+		t.Setenv("XDG_DATA_HOME", variable)
+		if got, err := Own(); err != nil || got != want {
+			t.Errorf("XDG_DATA_HOME %q: %q, %v, want %q", variable, got, err, want)
+		}
+	}
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		t.Setenv(name, "relative")
+	}
+	if got, err := Own(); !errors.Is(err, usage.Err) {
+		t.Errorf("a relative home directory: %q, %v", got, err)
+	}
+}

@@ -7,21 +7,15 @@ import (
 	"os"
 	"path/filepath"
 
+	"pawl/internal/usage"
 	"pawl/internal/whole"
 )
 
 // UserDataDir is the user's own folder for data sets: $XDG_DATA_HOME/pawl/data,
 // else ~/.local/share/pawl/data.
 func UserDataDir() (string, error) {
-	base := os.Getenv("XDG_DATA_HOME")
-	if !filepath.IsAbs(base) { // the specification says to ignore a relative one
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		base = filepath.Join(home, ".local", "share")
-	}
-	return filepath.Join(base, "pawl", "data"), nil
+	base, err := usage.OwnDir("XDG_DATA_HOME", ".local", "share")
+	return filepath.Join(base, "pawl", "data"), err
 }
 
 // cacheDir holds copies that can be made again without asking anybody.

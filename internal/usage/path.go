@@ -4,7 +4,22 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
+
+// OwnDir is a folder of the user's by the XDG specification: the one that a variable names, else rest in the home
+// directory. It is the same in every working directory: a relative path in the variable is ignored, as the
+// specification says, and a relative home directory is an error.
+func OwnDir(variable string, rest ...string) (string, error) {
+	if base := os.Getenv(variable); filepath.IsAbs(base) {
+		return base, nil
+	}
+	home, err := os.UserHomeDir()
+	if err == nil && !filepath.IsAbs(home) {
+		err = errors.New("$HOME is not an absolute path")
+	}
+	return filepath.Join(append([]string{home}, rest...)...), err
+}
 
 // WithoutPath is an error of the operating system without its path, which may be that of a
 // temporary file and means nothing to a person; another error stays as it is.

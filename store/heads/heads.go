@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"pawl/core/ledger"
+	"pawl/internal/usage"
 	"pawl/internal/whole"
 )
 
@@ -35,15 +36,8 @@ type Place struct {
 // Default returns the user's folder: $XDG_STATE_HOME/pawl, or ~/.local/state/pawl. It is
 // apart from the folder of the ledger.
 func Default() (string, error) {
-	base := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(base) { // the specification says to ignore a relative one
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		base = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(base, "pawl"), nil
+	base, err := usage.OwnDir("XDG_STATE_HOME", ".local", "state")
+	return filepath.Join(base, "pawl"), err
 }
 
 // At returns the place for the ledger at an address: an absolute path, or a URL without
