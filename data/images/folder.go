@@ -36,7 +36,10 @@ func Folder(name string, dir fs.FS, classes []string) (*Set, error) {
 		return nil, err
 	}
 	if classes == nil {
-		classes = found
+		if classes = found; len(found) < 2 {
+			return nil, &FormatError{File: name, Msg: "the folder has fewer than two sub-folders, one for the images of each class",
+				hint: "declare with --classes those of which there is no image"}
+		}
 	}
 	if err := checkClasses(name, classes); err != nil {
 		return nil, err

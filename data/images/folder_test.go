@@ -80,8 +80,8 @@ func TestFolderRefuses(t *testing.T) {
 		classes []string
 		want    string
 	}{
-		{"empty", nil, nil, "d: labels need a list of at least two classes"},
-		{"one class", map[string][]byte{"a/1.png": good}, nil, "d: labels need a list of at least two classes"},
+		{"empty", nil, nil, "d: the folder has fewer than two sub-folders"},
+		{"one class", map[string][]byte{"a/1.png": good}, nil, "d: the folder has fewer than two sub-folders"},
 		{"no image", map[string][]byte{"a/.x": good, "b/.x": good}, nil, "d: the folder has no PNG file"},
 		{"undeclared class", map[string][]byte{"a/1.png": good, "b/1.png": good}, []string{"a", "c"}, "d/b: the sub-folder is none of the declared classes"},
 		{"file beside the folders", map[string][]byte{"a/1.png": good, "b/1.png": good, "2.png": good}, nil, "d/2.png: not a sub-folder"},

@@ -118,7 +118,14 @@ func OpenOwnImages(data, labels, classNames string) (*Images, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Images{Name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), Target: "class", Own: true, Mine: true}
+	path, err := filepath.Abs(data) // "." has the name of its folder
+	if err != nil {
+		return nil, err
+	}
+	p := &Images{Name: filepath.Base(path), Target: "class", Own: true, Mine: true}
+	if !info.IsDir() {
+		p.Name = strings.TrimSuffix(p.Name, filepath.Ext(p.Name))
+	}
 	if err := OwnName(data, p.Name, "rename the file or folder: the budget belongs to the name"); err != nil {
 		return nil, err
 	}
