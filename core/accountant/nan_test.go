@@ -70,3 +70,37 @@ func TestSteepTiltsAreBounds(t *testing.T) {
 		}
 	}
 }
+
+// A mass that is no number must not be left out of a list of masses, where the others would be the whole law.
+func TestSparseLawsKeepTheirMass(t *testing.T) {
+	selection := func(mean float64) dp.Event {
+		return dp.Select{Runs: dp.TruncatedNegativeBinomial{Mean: mean}, Event: dp.Gaussian{NoiseMultiplier: 0.05}}
+	}
+	parts, err := flatten(selection(2), addRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, ok := lawOf(parts[0].event, addRemove, false)
+	if !ok {
+		t.Fatal("no law")
+	}
+	for _, h := range []float64{1, 100, 200, 250, 300} {
+		if x, ok := l.discretise(h, 1e-13, true); ok && sum(x.mass)+x.infinite < 1-1e-9 {
+			t.Errorf("on steps of %v a law has a mass of %v", h, sum(x.mass)+x.infinite)
+		}
+	}
+	cost := func(n int) float64 {
+		var all dp.Compose
+		for i := range n {
+			all.Events = append(all.Events, selection(2+float64(i)/10))
+		}
+		r, err := Upper(all, addRemove, 1e-6, MethodMin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Epsilon
+	}
+	if few, many := cost(33), cost(60); !(many >= few) {
+		t.Errorf("33 selections cost %v, 60 cost %v", few, many)
+	}
+}

@@ -91,7 +91,7 @@ func (p profile) discretise(h, outside float64, sparse bool) (lattice, bool) {
 	if sparse {
 		listed := lattice{start: out.start, infinite: out.infinite, points: []int{}}
 		for i, m := range out.mass {
-			if m > 0 {
+			if m != 0 { // NaN too, which then refuses the lattice
 				listed.mass, listed.points = append(listed.mass, m), append(listed.points, out.start+i)
 			}
 		}
