@@ -104,3 +104,20 @@ func TestSparseLawsKeepTheirMass(t *testing.T) {
 		t.Errorf("33 selections cost %v, 60 cost %v", few, many)
 	}
 }
+
+// γ is no larger than the one of the mean, also where powers of 1/γ overflow.
+func TestGammaOfManyRuns(t *testing.T) {
+	for _, eta := range []float64{-1 + 1e-15, -0.9999, -0.99, -0.5, -1e-3, 0, 1, 30} {
+		for _, mean := range []float64{1.0001, 3, 1e3, 1e4, 1e6, 1e100} {
+			l := -logTNBGamma(eta, mean)
+			// ln E[K], with η/(1−e^(−ηL)) = −η·e^(ηL)/(1−e^(ηL)) and 1/L at 0.
+			logMean := (1+math.Min(0, eta))*l + math.Log(-math.Expm1(-l)) + math.Log(math.Abs(eta)/-math.Expm1(-math.Abs(eta)*l))
+			if eta == 0 {
+				logMean = l + math.Log(-math.Expm1(-l)) - math.Log(l)
+			}
+			if want := math.Log(mean); !(math.Abs(logMean-want) <= 1e-9*(1+want)) {
+				t.Errorf("η = %v: ln(1/γ) of %v is for a mean of e^%v, want e^%v", eta, l, logMean, want)
+			}
+		}
+	}
+}

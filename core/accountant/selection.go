@@ -79,17 +79,18 @@ func selectCurve(e dp.Select, rel dp.Relation) (curve, error) {
 //
 // Papernot and Steinke, Definition 1.
 func logTNBGamma(eta, mean float64) float64 {
-	// With L = ln(1/γ): E[K] = expm1(L)·η/(1−e^(−ηL)), increasing in L from 1.
+	// With L = ln(1/γ): E[K] = expm1(L)·η/(1−e^(−ηL)), increasing in L from 1. Below η = 0 both powers may overflow
+	// where their quotient does not. L is at most ln(mean)/(1+η) and a little.
 	meanAt := func(l float64) float64 {
-		if l == 0 {
-			return 1
-		}
-		if math.Abs(eta*l) < 1e-9 {
+		switch {
+		case math.Abs(eta*l) < 1e-9:
 			return math.Expm1(l) / l
+		case eta < 0:
+			return -eta * math.Exp((1+eta)*l) * math.Expm1(-l) / math.Expm1(eta*l)
 		}
 		return math.Expm1(l) * eta / -math.Expm1(-eta*l)
 	}
-	return -bisect(0, 1e4, func(l float64) bool { return !(meanAt(l) < mean) })
+	return -bisect(0, 1e20, func(l float64) bool { return meanAt(l) >= mean })
 }
 
 // TNBGamma returns the success parameter γ of the truncated negative binomial distribution of runs.
