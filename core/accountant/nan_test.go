@@ -121,3 +121,23 @@ func TestGammaOfManyRuns(t *testing.T) {
 		}
 	}
 }
+
+func TestUnderflowLowersNoBound(t *testing.T) {
+	// e^(−740), the weight of the only mass, has three bits, and its logarithm is ln 1/2 − 740.
+	steep := lattice{points: []int{-1000, 0, 400}, mass: []float64{0.5, 0.5, 0}}
+	if k, _, _ := steep.moments(1.85, 1); !math.IsInf(k, 1) && math.Abs(k-math.Log(0.5)) > 1e-9 {
+		t.Errorf("K = %v", k)
+	}
+	// With K beyond 10^16 its difference from −t·ε has no digits.
+	far := compose(1, []lattice{{start: 1 << 40, mass: []float64{0.5, 0.5}}}, []float64{1e9})
+	for _, s := range []float64{1e-6, 1e-3, 1, 10} {
+		if _, ok := far.transform(tilt{s, 40}); ok {
+			t.Errorf("a law at 2^40, a billion times, has a tail at a tilt of %v", s)
+		}
+	}
+	// e^loss splits a cell: it must not overflow.
+	l := law{continuous: &density{noise: gaussianNoise{0.0265}, q: 1}}
+	if _, ok := l.discretise(1, 1e-20, false); ok {
+		t.Error("a law on losses above 710 was split")
+	}
+}

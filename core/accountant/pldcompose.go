@@ -144,13 +144,14 @@ const steepest = 300
 
 // transform composes by FFT after tilting every law by e^(t·loss − K): the
 // rounding of the transform is then relative to the masses that decide delta, and
-// not to the bulk, beside which delta is lost below 1e-9. It fails where a sum is no number.
+// not to the bulk, beside which delta is lost below 1e-9. It fails where a sum is no number, a window holds nothing,
+// K has lost the digits after its point, or a place its last digit: nothing of these is an upper bound.
 func (c composed) transform(by tilt) (tail, bool) {
 	by.t = math.Min(by.t, steepest/c.h)
 	t := by.t
 	k, lo, hi := c.window(by)
 	width := math.Ceil((hi-lo)/c.h) + 2
-	if !(t > 0) || !(width < maxTransform) || math.IsNaN(k) || math.IsInf(k, 0) {
+	if !(t > 0) || !(width >= 2 && width < maxTransform) || !(math.Abs(k) < 1e12) {
 		return tail{}, false
 	}
 	n := fastLength(int(width))
@@ -199,7 +200,7 @@ func (c composed) transform(by tilt) (tail, bool) {
 	rounding := 3 * unit * (1 + sum(c.counts)) * float64(bits.Len(uint(n))) * size / float64(n) * points
 	out.slack = (4*math.Exp(-by.logOutside) + rounding) * math.Exp(logTangent(t))
 	// The sums at the first point hold all terms, so a NaN anywhere is there.
-	return out, !math.IsNaN(out.slack + out.all[0] + out.gain[0])
+	return out, !math.IsNaN(out.slack+out.all[0]+out.gain[0]) && math.Abs(first)+math.Abs(shift) < 1<<53
 }
 
 // spectrum is the product of the transforms of laws from, from+every, ... of n points,

@@ -308,8 +308,8 @@ func (l law) discretise(h, outside float64, sparse bool) (lattice, bool) {
 	}
 	lo, hi := l.span(outside)
 	first, last := math.Floor(lo/h), math.Floor(hi/h)+1
-	if !sparse && !(last-first < maxCells) || !(math.Max(math.Abs(first), math.Abs(last)) < 1<<50) {
-		return lattice{}, false
+	if !sparse && !(last-first < maxCells) || !(math.Max(math.Abs(first), math.Abs(last)) < 1<<50) || l.continuous != nil && !(hi < 700) {
+		return lattice{}, false // e^loss, by which a cell is split, must stay finite
 	}
 	out := lattice{start: int(first), infinite: l.infinite}
 	n := int(last-first) + 1
@@ -371,7 +371,7 @@ func widening(first, last int) []int {
 }
 
 // moments returns K(t) = ln Σ p e^(t·loss) of the finite masses with the mean and
-// the variance of the tilted law, in units of loss.
+// the variance of the tilted law, in units of loss; +Inf where they cannot be told.
 func (l lattice) moments(t, h float64) (k, mean, variance float64) {
 	n := len(l.mass)
 	// Weights fall from the end that the tilt prefers, so none overflows.
@@ -403,7 +403,7 @@ func (l lattice) moments(t, h float64) (k, mean, variance float64) {
 			w *= decay
 		}
 	}
-	if s0 == 0 {
+	if !(s0 > 1e-300) { // sums this small have lost terms to underflow
 		return inf, 0, 0
 	}
 	m := s1 / s0
