@@ -64,6 +64,7 @@ func pureInformation(epsilon float64) float64 {
 	}
 	target := -softplus(epsilon) // ln 1/(1+e^ε)
 	mu := bisect(0, 2*math.Sqrt(2*epsilon)+4, func(mu float64) bool { return logNormalCDF(-mu/2) <= target })
+	mu += 4e-15 // what two logarithms near ln 1/2 may be off, over their slope of 0.4
 	return mu * mu * (1 + 1e-12)
 }
 
@@ -76,8 +77,7 @@ func inform(p part, rel dp.Relation, slack float64) (information, error) {
 	if err != nil {
 		return information{}, err
 	}
-	parts := []part{p}
-	loss, ok := privacyLossOf(parts, &account{rel: rel, curve: c})
+	loss, ok := privacyLossOf([]part{p}, &account{rel: rel, curve: c})
 	if !ok {
 		return information{mu2: inf}, nil
 	}

@@ -141,3 +141,17 @@ func TestUnderflowLowersNoBound(t *testing.T) {
 		t.Error("a law on losses above 710 was split")
 	}
 }
+
+// A cost near 0 is not below what it is.
+func TestSmallCosts(t *testing.T) {
+	weak := dp.PoissonSampled{Rate: 0.5, Event: dp.Repeat{Count: 2, Event: dp.Gaussian{NoiseMultiplier: 1e200}}}
+	if r, err := Epsilon(weak, addRemove, 0, MethodMin); err != nil || !math.IsInf(r.Epsilon, 1) {
+		t.Errorf("a Gaussian at delta 0 costs %v, %v", r.Epsilon, err)
+	}
+	for epsilon := 1e-17; epsilon < 1; epsilon *= 3 {
+		// Φ(−μ/2) = 1/(1+e^ε) is erf(μ/√8) = tanh(ε/2).
+		if mu, least := math.Sqrt(pureInformation(epsilon)), math.Sqrt(8)*math.Erfinv(math.Tanh(epsilon/2)); !(mu >= least*(1-1e-15)) {
+			t.Errorf("a pure epsilon of %v is within μ = %v, less than %v", epsilon, mu, least)
+		}
+	}
+}

@@ -200,7 +200,7 @@ func oneGaussian(parts []part) (dp.Gaussian, bool) {
 	if len(parts) == 1 && parts[0].count == 1 {
 		return parts[0].event.(dp.Gaussian), true
 	}
-	return dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(precision)}, true
+	return dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(atLeastTiny(precision))}, true
 }
 
 func (f *flattener) append(e dp.Event, count float64) {
