@@ -34,7 +34,7 @@ func (c curve) epsilonAt(delta float64) (epsilon, order float64) {
 	if low == 0 || delta >= 1 || delta*delta > -math.Expm1(-low) {
 		return 0, search.MinOrder
 	}
-	if delta == 0 {
+	if delta < leastDelta {
 		return inf, search.MaxOrder
 	}
 	logDelta := math.Log(delta)

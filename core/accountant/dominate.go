@@ -126,7 +126,7 @@ func (p privacyLoss) above(laws []law, slack float64) (upper, bool) {
 		step *= 4
 		c, ok = p.compose(laws, step, slack)
 	}
-	if !ok || c.infinite >= slack {
+	if !ok || c.infinite >= slack || slack < leastDelta {
 		return upper{}, false
 	}
 	u := upper{tails: c.tails(slack / 2), reach: inf}

@@ -55,15 +55,15 @@ const (
 // one takes some hundredths of a second.
 const mostComparisons = 48
 
-// NewDoors takes epsilon > 0 and delta in (0, 1). reference is the first charged event, chosen
+// NewDoors takes epsilon > 0 and delta in [2^-900, 1). reference is the first charged event, chosen
 // before anything was released: the sampled door follows the Poisson-sampled Gaussian of which it
 // has the most steps, and is closed if it has none.
 func NewDoors(epsilon, delta float64, reference dp.Event, rel dp.Relation) (Doors, error) {
 	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
 		return Doors{}, fmt.Errorf("epsilon must be a finite number > 0")
 	}
-	if !(delta > 0 && delta < 1) {
-		return Doors{}, fmt.Errorf("delta must lie in (0, 1)")
+	if !(delta >= 0x1p-900 && delta < 1) {
+		return Doors{}, fmt.Errorf("delta must lie in (0, 1), and be at least 2^-900")
 	}
 	return Doors{epsilon: epsilon, delta: delta, reference: referenceOf(reference, rel)}, nil
 }

@@ -61,8 +61,8 @@ func NewFilter(epsilon, delta float64) (Filter, error) {
 		return Filter{}, fmt.Errorf("delta must lie in [0, 1)")
 	}
 	f := Filter{epsilon: epsilon, delta: delta}
-	if delta == 0 {
-		f.limit = new(big.Rat).Mul(decimal(epsilon), decimal(1+FilterResolution))
+	if delta < leastDelta {
+		f.delta, f.limit = 0, new(big.Rat).Mul(decimal(epsilon), decimal(1+FilterResolution))
 		return f, nil
 	}
 	logDelta := math.Log(delta)

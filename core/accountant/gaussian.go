@@ -51,7 +51,7 @@ func AnalyticGaussianEpsilon(noiseMultiplier, delta float64) float64 {
 		return math.NaN()
 	case delta >= 1 || math.IsInf(noiseMultiplier, 1):
 		return 0
-	case delta == 0 || noiseMultiplier == 0:
+	case delta < leastDelta || noiseMultiplier == 0:
 		return inf
 	}
 	target := math.Log(delta)

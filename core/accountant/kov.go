@@ -47,7 +47,7 @@ func (m kov) epsilonAt(delta float64) (epsilon, order float64) {
 	}
 	// What the pure part may use once the failures are paid: 1 − (1−δ)/(1−δ₀)^k.
 	left := -math.Expm1(math.Log1p(-delta) - m.count*math.Log1p(-m.delta0))
-	if !(left > 0) {
+	if !(left >= leastDelta) {
 		return m.basic(), 0
 	}
 	target := math.Log(left) - logSlack

@@ -155,3 +155,34 @@ func TestSmallCosts(t *testing.T) {
 		}
 	}
 }
+
+// math.Log may be off below 2^-1022: what is asked there is answered as at 0.
+func TestTinyDeltasAreZero(t *testing.T) {
+	const tiny = 0x1p-1060
+	gaussian := dp.Gaussian{NoiseMultiplier: 1}
+	mixed := dp.Compose{Events: []dp.Event{dp.Repeat{Count: 3, Event: dp.PoissonSampled{Rate: 0.1, Event: gaussian}}, gaussian}}
+	for _, e := range []dp.Event{gaussian, mixed, dp.Repeat{Count: 3, Event: gaussian}} {
+		for _, m := range []Method{MethodMin, MethodRDP, MethodPLD} {
+			if r, err := Upper(e, addRemove, tiny, m); err != nil || !math.IsInf(r.Epsilon, 1) {
+				t.Errorf("%v: %v, %v", m, r.Epsilon, err)
+			}
+		}
+	}
+	if r, err := Upper(dp.Repeat{Count: 3, Event: dp.Pure{Epsilon: 1}}, addRemove, tiny, MethodMin); err != nil || r.Epsilon != 3 {
+		t.Errorf("three pure ones cost %v, %v", r.Epsilon, err)
+	}
+	if _, err := NewDoors(1, tiny, nil, addRemove); err == nil {
+		t.Error("doors have parts of delta that are no normal numbers")
+	}
+	f, err := NewFilter(100, tiny)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Start(addRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if admitted, _, _, err := s.Admits("", gaussian); err != nil || admitted {
+		t.Errorf("a filter of next to no delta admits a Gaussian: %v, %v", admitted, err)
+	}
+}

@@ -11,6 +11,10 @@ var (
 	invSqrt2 = 1 / math.Sqrt2
 )
 
+// leastDelta is the least delta that has a logarithm: math.Log takes what is below for about that on amd64. Bounds at
+// such a delta are those at 0.
+const leastDelta = 0x1p-1022
+
 // logNormalCDF returns ln Φ(x). The complementary error function underflows at
 // x = −38; below −36 the asymptotic series has a relative error under 1e-13.
 func logNormalCDF(x float64) float64 {

@@ -112,7 +112,7 @@ func (p privacyLoss) refine(laws []law, delta, enough float64, value func(compos
 // lattice on which a unit is removed.
 func (p privacyLoss) epsilonAt(delta float64) (epsilon, step float64) {
 	switch {
-	case delta <= 0:
+	case delta < leastDelta:
 		return inf, 0
 	case delta >= 1:
 		return 0, 0
