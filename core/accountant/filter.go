@@ -166,7 +166,7 @@ func noAmount() amount { return amount{rat: new(big.Rat)} }
 // newAmount is x times count: of x as it is, or as its shortest decimal, which is
 // what the person who wrote 0.1 meant.
 func newAmount(x, count float64, asDecimal bool) amount {
-	if !(x >= 0) || math.IsInf(x, 1) {
+	if !(x >= 0 && x*count <= math.MaxFloat64) {
 		return amount{rat: new(big.Rat), inf: true}
 	}
 	r := new(big.Rat).SetFloat64(x)
@@ -200,10 +200,10 @@ func (a amount) above(b amount) bool {
 
 // float rounds up, except that a decimal comes back as the float it came from.
 func (a amount) float() float64 {
-	if a.inf {
+	x, _ := a.rat.Float64()
+	if a.inf || math.IsInf(x, 1) {
 		return inf
 	}
-	x, _ := a.rat.Float64()
 	if decimal(x).Cmp(a.rat) < 0 && new(big.Rat).SetFloat64(x).Cmp(a.rat) < 0 {
 		return math.Nextafter(x, inf)
 	}

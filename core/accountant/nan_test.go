@@ -186,3 +186,45 @@ func TestTinyDeltasAreZero(t *testing.T) {
 		t.Errorf("a filter of next to no delta admits a Gaussian: %v, %v", admitted, err)
 	}
 }
+
+// What is beyond the range of a float64 costs +Inf in every account.
+func TestHugeAmountsAreRefused(t *testing.T) {
+	var often, never dp.Event = dp.Pure{Epsilon: 1}, dp.Pure{Epsilon: 0}
+	for range 20 {
+		often, never = dp.Repeat{Count: math.MaxInt64, Event: often}, dp.Repeat{Count: math.MaxInt64, Event: never}
+	}
+	huge := dp.Pure{Epsilon: 1e308}
+	for name, events := range map[string][]dp.Event{"often": {often}, "never": {never}, "ten": {dp.Repeat{Count: 10, Event: huge}}, "sum": {huge, huge}} {
+		f, err := NewFilter(1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filter, err := f.Start(addRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := NewDoors(1, 1e-6, nil, addRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doors, err := d.Start(addRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []interface {
+			Add(string, dp.Event) error
+			Admits(string, dp.Event) (bool, float64, float64, error)
+			Epsilon() float64
+		}{filter, doors} {
+			for _, e := range events {
+				if err := s.Add("", e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			admitted, _, _, err := s.Admits("", dp.Pure{Epsilon: 0.1})
+			if e := s.Epsilon(); admitted || err != nil || !(e > 1e300) {
+				t.Errorf("%s: spent %v; a further event is admitted: %v, %v", name, e, admitted, err)
+			}
+		}
+	}
+}
