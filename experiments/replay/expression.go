@@ -306,15 +306,23 @@ func (v *node) in(s scope) (any, error) {
 func (v *node) evaluate(s scope) (any, error) {
 	got, err := exprlang.Run(v.program, map[string]any(s))
 	var missing *dataset.FileError
+	var refused refusal
 	switch {
 	case errors.As(err, &missing):
 		return nil, missing // says what to get, and from where: no fault of the file
+	case errors.As(err, &refused):
+		return nil, &located{v.place + ": " + string(refused), err}
 	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, &located{fmt.Sprintf("%s: %q: %s", v.place, v.source, text), err}
 	}
 	return got, nil
 }
+
+// refusal is what a table says of what it lacks.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
 
 // located is an error in words that say where it is.
 type located struct {

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -50,7 +49,7 @@ func (s *sheet) names(ctx context.Context) scope {
 		"sprintf": func(format string, args ...any) string { return sprintf(format, args...) },
 		"minus":   difference,
 		// refuse ends a table that lacks something, before anything is measured.
-		"refuse": func(why string) (any, error) { return nil, errors.New(why) },
+		"refuse": func(why string) (any, error) { return nil, refusal(why) },
 		// every takes the n-th values from the k-th on.
 		"sqrt": math.Sqrt, "ln": math.Log,
 		"every": func(v []float64, k, n int) (out []float64) {

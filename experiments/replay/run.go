@@ -46,10 +46,16 @@ func (s *sheet) faults(ctx context.Context) (err error) {
 func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	s := &sheet{file: f, run: r, series: map[string][]float64{}}
 	s.at = s.names(ctx)
-	if err := f.With.add(s.at); err != nil {
-		return nil, err
+	t, err := (*experiments.Table)(nil), f.With.add(s.at)
+	if err == nil {
+		t, err = s.table(ctx)
 	}
-	return s.table(ctx)
+	var at *located
+	var own *fault
+	if (errors.As(err, &at) || errors.As(err, &own)) && !strings.HasPrefix(err.Error(), f.path+":") { // in what a runner says of its tables
+		err = fmt.Errorf("%s: %w", f.path, err)
+	}
+	return t, err
 }
 
 // table measures the cells and makes the table of them.

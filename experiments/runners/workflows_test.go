@@ -12,11 +12,12 @@ import (
 // A file that lacks something or contradicts itself is refused by what is wrong with it, before anything is measured.
 func TestBadWorkflowsAreRefused(t *testing.T) {
 	refused(t, "mission-sms-spam", [][3]string{
-		{"usual: text-net, metric", "usual: nothing, metric", "usual"},
+		{"usual: text-net, metric", "usual: nothing, metric", "changed.yaml: runners/workflows.yaml:19: problem sms-spam: no usual nothing"},
 		{"metric: accuracy", "metric: beauty", "beauty"},
 		{"data: [sms-spam]", "data: [secret]", `no data set "secret"`},
 		{"candidates: {smoke: 2, quick: 6, paper: 16}", "candidates: {smoke: 2, quick: 6}", "candidates"},
 		{"candidates: {smoke: 2, quick: 6, paper: 16}", "candidates: 0", "candidates above 0"},
+		{"runs: {smoke: 1, quick: 3, paper: 10}", "run: 3", "problem sms-spam: want train, test and runs"},
 		{"by: adam", "bye: adam", `unknown field "bye"`},
 		{"net: sms-rnn-simple\n    tokens", "net: no-net\n    tokens", `no net "no-net"`},
 		{"usual: text-net, metric", "usual: text-net, split: 3, metric", "for fit alone"},
