@@ -29,3 +29,19 @@ func TestNothingComesFromNothing(t *testing.T) {
 		t.Errorf("clip(NaN) = %g, want 0", got)
 	}
 }
+
+// A residual that is not finite adds nothing, also to a row so short that the bound on it is not finite either.
+func TestWhatIsNotFiniteIsNoResidual(t *testing.T) {
+	for _, r := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
+		for _, norm := range []float64{5e-324, 1e-309, 0.5, 1} {
+			if got := clip(r, 1, norm); got != 0 {
+				t.Errorf("a residual of %v on a row of norm %v is clipped to %v", r, norm, got)
+			}
+		}
+	}
+	for _, norm := range []float64{5e-324, 1e-309, 0.5, 1} {
+		if got := clip(math.MaxFloat64, 1, norm) * norm; !(got <= 1+1e-15) {
+			t.Errorf("a row of norm %v adds %v", norm, got)
+		}
+	}
+}

@@ -93,9 +93,9 @@ func residual(l Loss, c float64) func(s []float64, target, weight, norm float64)
 	}
 }
 
-// clip bounds |r| by c/norm.
+// clip bounds |r| by c/norm, which may be +Inf; what is not finite becomes 0.
 func clip(r, c, norm float64) float64 {
-	if r != r || norm == 0 {
+	if r-r != 0 || norm == 0 {
 		return 0
 	}
 	most := c / norm
