@@ -74,7 +74,7 @@ func NewPacked(v Rows, enc *encode.Encoding, target func(cells []float64) float6
 	m := begin(v, enc)
 	lots := rate < 1
 	if lots {
-		m.chunk *= int(1 / rate) // as many rows of a lot as there would be of all
+		m.chunk *= int(min(1/rate, 1<<30)) // as many rows of a lot as there would be of all
 	}
 	for t, bi := range m.tables {
 		if b := &enc.Blocks[bi]; b.Kind == encode.OneHot && b.Levels == 1 {

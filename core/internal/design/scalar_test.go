@@ -119,3 +119,24 @@ func TestLotsCrossChunks(t *testing.T) {
 		}
 	}
 }
+
+// A rate whose inverse is no int has chunks all the same.
+func TestTinyRatesHaveChunks(t *testing.T) {
+	s := mixedSchema()
+	enc, err := encode.New(s, "", encode.Options{Bins: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := sealed.OpenPublic(sealed.New("d", s, make([]float64, 5*3), make([]uint64, 3)), dp.WholeScope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rate := range []float64{5e-324, 1e-300, 1e-19, 1e-15} {
+		m, p := NewPacked(view, enc, func([]float64) float64 { return 0 }, rate)
+		seen := 0
+		p.SumOf(make([]float64, enc.Dim), make([]float64, enc.Dim), []int32{0, 2}, func(_, _, scores []float64) { seen += len(scores) })
+		if m.chunk < chunk || seen != 2 {
+			t.Errorf("rate %v: chunks of %d rows, %d of 2 rows seen", rate, m.chunk, seen)
+		}
+	}
+}
