@@ -29,8 +29,8 @@ func (n *TrainInput) checkTraining() error {
 		return usage("leave out one of them", "--non-private goes without --epsilon and --noise-multiplier")
 	case n.LearningRate < 0 || math.IsNaN(n.LearningRate) || math.IsInf(n.LearningRate, 0):
 		return usage("leave it out to follow the rule", "the learning rate must be a finite number above 0")
-	case !finite(n.ClippingNorm):
-		return usage("example: --clipping-norm 0.5", "the clipping norm must be a finite number above 0")
+	case !(n.ClippingNorm >= gradient.LeastNorm && n.ClippingNorm <= gradient.GreatestNorm):
+		return usage("example: --clipping-norm 0.5", "the clipping norm must be a number from %g to %g", gradient.LeastNorm, gradient.GreatestNorm)
 	case n.Clipping == gradient.Unclipped && !n.NonPrivate:
 		return usage("clipping: flat, automatic, per-layer or quantile", "noise without clipping protects nobody")
 	case !(n.Average >= 0 && n.Average <= 1):

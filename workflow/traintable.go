@@ -3,6 +3,7 @@ package workflow
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 
 	"pawl/compute/nn"
@@ -49,6 +50,8 @@ func (n *training) encodeTable() error {
 func checkLoss(task model.Task, loss nn.LossKind) error {
 	classes := loss == "" || loss == nn.Softmax || loss == nn.Logistic
 	switch {
+	case loss != "" && !slices.Contains(nn.LossKinds(), loss):
+		return usage("losses: softmax, logistic, squared, absolute, huber", "no loss is called %q", loss)
 	case task == model.Regression && classes:
 		return usage("take a network with loss: squared, absolute or huber and one output, such as medical-2x10",
 			"the target is a number, and the network's loss is for classes")

@@ -83,7 +83,7 @@ type Training struct {
 
 // Clipping norms lie in this range: beyond it float32 has not the digits, or not the
 // range, in which the bound of a contribution was derived.
-const leastNorm, greatestNorm = 1e-12, 1e12
+const LeastNorm, GreatestNorm = 1e-12, 1e12
 
 // Validate returns an error for the first invalid parameter.
 func (t *Training) Validate() error {
@@ -109,8 +109,8 @@ func (t *Training) Validate() error {
 		return errors.New("gradient: multiplicity must be at least 1, and above 1 an augmentation is required")
 	case t.Network.Parameters() < 1:
 		return errors.New("gradient: the network has no trainable parameter")
-	case !(t.ClippingNorm >= leastNorm && t.ClippingNorm <= greatestNorm):
-		return fmt.Errorf("gradient: clipping norm must lie in [%g, %g], got %g", leastNorm, greatestNorm, t.ClippingNorm)
+	case !(t.ClippingNorm >= LeastNorm && t.ClippingNorm <= GreatestNorm):
+		return fmt.Errorf("gradient: clipping norm must lie in [%g, %g], got %g", LeastNorm, GreatestNorm, t.ClippingNorm)
 	case !(t.ExpectedRows > 0) || !(lot > 0) || math.IsInf(float64(lot), 0):
 		return fmt.Errorf("gradient: expected rows must be a finite number > 0, got %g", t.ExpectedRows)
 	}

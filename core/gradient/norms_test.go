@@ -58,7 +58,7 @@ func TestNetworkContributionNormIsBounded(t *testing.T) {
 		net := rawNet{t: s.t, m: s.m, n: s.n, bias: rapid.Bool().Draw(t, "bias")}
 		tr := training(net, nil)
 		tr.Clipping = rapid.SampledFrom([]Clipping{Flat, Automatic}).Draw(t, "clipping")
-		tr.ClippingNorm = rapid.SampledFrom([]float64{leastNorm, 1e-5, 0.3, 1, 100, greatestNorm}).Draw(t, "clip")
+		tr.ClippingNorm = rapid.SampledFrom([]float64{LeastNorm, 1e-5, 0.3, 1, 100, GreatestNorm}).Draw(t, "clip")
 		x := drawRaw(t, net)
 		got := firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, net.Parameters()), entropy.Seeded(1))
 		if norm := stattest.Norm(got); !(norm <= tr.ClippingNorm*(1+excess)) {
@@ -133,9 +133,9 @@ func TestScalesBeyondFloat32ContributeNoMore(t *testing.T) {
 				}
 			}
 			tr := training(tt.net, nil)
-			tr.ClippingNorm = leastNorm
-			if got := stattest.Norm(firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, tt.net.Parameters()), entropy.Seeded(1))); !(got <= leastNorm*(1+excess)) {
-				t.Errorf("%s: contribution of norm %g, want at most %g", tt.name, got, leastNorm)
+			tr.ClippingNorm = LeastNorm
+			if got := stattest.Norm(firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, tt.net.Parameters()), entropy.Seeded(1))); !(got <= LeastNorm*(1+excess)) {
+				t.Errorf("%s: contribution of norm %g, want at most %g", tt.name, got, LeastNorm)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func (q *quantile) release(within, all int) (share float64) {
 
 // moved is the norm after a step with this share of examples within it.
 func moved(norm, share, want float64) float64 {
-	return min(max(norm*math.Exp(-shareRate*(share-want)), leastNorm), greatestNorm)
+	return min(max(norm*math.Exp(-shareRate*(share-want)), LeastNorm), GreatestNorm)
 }
 
 // NextNorm returns the clipping norm after a step for which Follow received norm and share. It is a
@@ -109,8 +109,8 @@ func (t *Training) checkQuantile() error {
 		return fmt.Errorf("gradient: the share that a quantile leaves unclipped must lie in (0, 1), got %g", t.UnclippedShare)
 	case !on && t.UnclippedShare != 0:
 		return fmt.Errorf("gradient: an unclipped share goes with clipping %q only", Quantile)
-	case goesOn && !(t.FirstNorm >= leastNorm && t.FirstNorm <= greatestNorm):
-		return fmt.Errorf("gradient: a resumed run must have a clipping norm in [%g, %g], got %g", leastNorm, greatestNorm, t.FirstNorm)
+	case goesOn && !(t.FirstNorm >= LeastNorm && t.FirstNorm <= GreatestNorm):
+		return fmt.Errorf("gradient: a resumed run must have a clipping norm in [%g, %g], got %g", LeastNorm, GreatestNorm, t.FirstNorm)
 	case !goesOn && t.FirstNorm != 0:
 		return errors.New("gradient: a first norm is only for a resumed run with clipping by quantile")
 	}

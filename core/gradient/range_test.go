@@ -12,7 +12,7 @@ import (
 func TestNoiseThatVanishesIsRefused(t *testing.T) {
 	net := rawNet{t: 1, m: 2, n: 2}
 	tr := training(net, nil)
-	tr.ClippingNorm, tr.NoiseMultiplier = leastNorm, 5e-324
+	tr.ClippingNorm, tr.NoiseMultiplier = LeastNorm, 5e-324
 	p := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
 	if err := Train(context.Background(), p, rawRows(1, false, net, 3), tr, make([]float32, 4)); err == nil || p.Opened() {
 		t.Errorf("network: %v, opened %v", err, p.Opened())

@@ -154,7 +154,7 @@ func (src *Table) OwnTexts(spec zoo.Spec, tokens Tokens, target, test string, ba
 func Counted(spec zoo.Spec, v *text.Vocabulary) (Numbering, error) {
 	known, ok := VocabularyOf(spec.Network.Layers)
 	if !ok || spec.Input == (nn.Shape{}) {
-		return nil, usage.New(fmt.Sprintf("%s does not take texts", spec.Name), "choose a model that starts with an embedding, such as sms-rnn-simple")
+		return nil, usage.New(cmp.Or(spec.Name, "the network")+" does not take texts", "choose a model that starts with an embedding, such as sms-rnn-simple")
 	}
 	if v == nil {
 		return text.Hasher{Buckets: known}.Numbers, nil

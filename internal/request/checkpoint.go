@@ -31,10 +31,10 @@ func (f Checkpoint) open() (*checkpoint.File, error) {
 	switch {
 	case f.File == "" && f.Resume:
 		return nil, usage.New("a checkpoint to resume from has no file", "name the file, or leave out --resume")
-	case f.File == "":
-		return nil, nil
 	case f.Every < 0:
 		return nil, usage.New("--checkpoint-every must be 0s or more", "example: --checkpoint-every 1m")
+	case f.File == "":
+		return nil, nil
 	}
 	if within(f.File, f.Outside) {
 		return nil, usage.New(fmt.Sprintf("%s is inside --out, whose files may be published; a checkpoint holds the key of the noise", f.File), "choose a file outside "+usage.Shell(f.Outside))

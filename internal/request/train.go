@@ -427,7 +427,8 @@ func (f *Train) imagesOnly(of string) error {
 	for _, c := range []struct {
 		given bool
 		flag  string
-	}{{f.Augment > 1, "--augment"}, {f.Flip, "--flip"}, {f.FrontEnd != "", "--front-end"}, {f.Extractor != "", "--extractor"}, {f.Public != "", "--public"}} {
+	}{{f.Augment > 1, "--augment"}, {f.Flip, "--flip"}, {f.FrontEnd != "", "--front-end"}, {f.Extractor != "", "--extractor"},
+		{f.Pixels != "", "--pixels"}, {f.ExtractorOutput != "", "--extractor-output"}, {f.Public != "", "--public"}} {
 		if c.given {
 			return usage.New(fmt.Sprintf("%s is for images, and DATA is %s", c.flag, of), "leave it out; the schema declares what is public about a table")
 		}
@@ -570,7 +571,7 @@ func (d *Desk) Inputs(ctx context.Context, data *source.Data, f *Train) (*source
 func openTexts(data *source.Data, spec zoo.Spec, f *Train) (*source.Images, error) {
 	vocabulary, ok := source.VocabularyOf(spec.Network.Layers)
 	if !ok || spec.Input == (nn.Shape{}) {
-		return nil, usage.New(fmt.Sprintf("%s does not take texts", spec.Name), "choose a model that starts with an embedding, such as sms-rnn-simple; without a network: pawl fit "+data.Argument)
+		return nil, usage.New(cmp.Or(spec.Name, "the network")+" does not take texts", "choose a model that starts with an embedding, such as sms-rnn-simple; without a network: pawl fit "+data.Argument)
 	}
 	if f.Augment > 1 || f.Flip || f.FrontEnd != "" || f.Extractor != "" || f.Public != "" {
 		return nil, usage.New("--augment, --flip, --front-end, --extractor and --public are for images, and DATA is a set of texts", "leave them out")
