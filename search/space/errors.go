@@ -37,8 +37,6 @@ func (e *Error) ExitStatus() int { return 2 }
 // definition, as keys joined by dots, with list positions as numbers.
 type fault struct{ path, msg, hint string }
 
-func (f *fault) Error() string { return f.path + ": " + f.msg }
-
 func faultf(path, hint, format string, args ...any) *fault {
 	return &fault{path, fmt.Sprintf(format, args...), hint}
 }
