@@ -117,7 +117,7 @@ func (f *Search) strategy() (search.Strategy, error) {
 		{f.Share != 0, "share", []search.Kind{search.Split, search.Subset}}, {f.On != "", "search-on", []search.Kind{search.Public}},
 	} {
 		if c.given && !slices.Contains(c.of, s.Kind) {
-			return s, usage.Newf(fmt.Sprintf("it applies to %v", c.of), "--%s does not apply to strategy %s", c.flag, s.Kind)
+			return s, usage.Newf("it applies to "+strings.ReplaceAll(strings.Trim(fmt.Sprint(c.of), "[]"), " ", ", "), "--%s does not apply to strategy %s", c.flag, s.Kind)
 		}
 	}
 	s.Mean, s.Share, s.Validation = cmp.Or(f.Mean, s.Mean), cmp.Or(f.Share, s.Share), cmp.Or(f.Validation, s.Validation)
