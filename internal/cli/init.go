@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,6 +110,18 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	return c
 }
 
+// place settles where the schema goes: beside file unless told otherwise, and never in place of file itself.
+func (f *initFlags) place(file, beside string) error {
+	f.out = cmp.Or(f.out, beside)
+	switch _, err := os.Stat(f.out); {
+	case table.Holds(file, f.out):
+		return mistakef("choose another file with --out", "%s: the schema would overwrite %s", f.out, table.Shown(file))
+	case err == nil && !f.force:
+		return mistakef("replace it with --force, or choose another file with --out", "%s exists already", f.out)
+	}
+	return nil
+}
+
 func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 	name := table.BaseName(file)
 	if name == "" && f.out != "" { // a query
@@ -130,11 +143,8 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 	if infer && f.guessTypes {
 		return mistake("--infer and --guess-types exclude each other", "leave out one of them")
 	}
-	if f.out == "" {
-		f.out = filepath.Join(table.Dir(file), name+".yaml")
-	}
-	if _, err := os.Stat(f.out); err == nil && !f.force {
-		return mistakef("replace it with --force, or choose another file with --out", "%s exists already", f.out)
+	if err := f.place(file, filepath.Join(table.Dir(file), name+".yaml")); err != nil {
+		return err
 	}
 	seen, err := proposeSchema(a, file, &f)
 	if err != nil {
@@ -146,7 +156,6 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 	if f.bought.File = seen.File; infer {
 		return buySchema(ctx, a, file, name, &f)
 	}
-	header := seen.Columns
 	text, err := template(file, name, seen, f.guessTypes)
 	if err != nil {
 		return err
@@ -159,7 +168,7 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 	}
 	fmt.Fprintf(a.err, "next: fill in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(table.Shown(file)), shell(f.out))
 	if a.json {
-		return writeJSON(a.out, map[string]any{"schema": f.out, "columns": header, "saw": seen.Saw})
+		return writeJSON(a.out, map[string]any{"schema": f.out, "columns": seen.Columns, "saw": seen.Saw})
 	}
 	_, err = fmt.Fprintln(a.out, f.out)
 	return err

@@ -16,14 +16,8 @@ func importSmartNoise(a *app, f initFlags) error {
 	if f.guessTypes || f.bought.infer || f.bought.bounds || f.bought.given(a.ledger.total) != "" {
 		return mistake("--from-smartnoise excludes the flags about data", "leave them out")
 	}
-	if f.out == "" {
-		f.out = filepath.Join(filepath.Dir(file), table.BaseName(file)+".schema.yaml")
-	}
-	if filepath.Clean(f.out) == filepath.Clean(file) {
-		return mistakef("choose another file with --out", "%s: the schema would overwrite the metadata", f.out)
-	}
-	if _, err := os.Stat(f.out); err == nil && !f.force {
-		return mistakef("replace it with --force, or choose another file with --out", "%s exists already", f.out)
+	if err := f.place(file, filepath.Join(filepath.Dir(file), table.BaseName(file)+".schema.yaml")); err != nil {
+		return err
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
