@@ -93,18 +93,7 @@ func newConstants(name string) *constants {
 	return &constants{base: GLOBL(name, 8|16), index: map[uint64]int{}} // RODATA|NOPTR
 }
 
-func (c *constants) word(bits uint32) Mem {
-	key := uint64(bits)<<32 | uint64(bits)
-	i, ok := c.index[key]
-	if !ok {
-		i = len(c.index)
-		c.index[key] = i
-		for lane := range 16 {
-			DATA(64*i+4*lane, U32(bits))
-		}
-	}
-	return c.base.Offset(64 * i)
-}
+func (c *constants) word(bits uint32) Mem { return c.quad(uint64(bits)<<32 | uint64(bits)) }
 
 func (c *constants) quad(bits uint64) Mem {
 	i, ok := c.index[bits]
