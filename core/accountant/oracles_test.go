@@ -137,3 +137,25 @@ func TestExponentialCurveIsTheSupremum(t *testing.T) {
 		}
 	}
 }
+
+// Epsilons in the thousands, of noise that is far too small: closed forms in 60 digits (mpmath) for one use of a
+// Gaussian and of a Poisson-sampled one, the larger of adding and removing; k Gaussians are one of multiplier σ/√k.
+func TestHugeEpsilonOracles(t *testing.T) {
+	for _, c := range []struct {
+		rate, sigma float64
+		count       int64
+		delta, want float64
+	}{
+		{1, 0.03, 1, 1e-5, 696.7777915417275}, {1, 0.03, 100, 1e-5, 56976.19216638453}, {1, 0.003, 1, 1e-30, 59375.91393277801},
+		{1, 0.003, 100, 1e-5, 5569770.858841183}, {1, 0.003, 100, 1e-30, 5593767.972899402},
+		{0.5, 0.1, 1, 1e-5, 89.54516581527838}, {0.01, 0.1, 1, 1e-9, 96.58403913502212}, {1e-4, 0.1, 1, 1e-5, 52.66662708842587},
+		{0.5, 0.02, 1, 1e-5, 1453.719899062712}, {0.01, 0.02, 1, 1e-9, 1504.4104600513622}, {1e-4, 0.02, 1, 1e-5, 1303.8799631805377},
+	} {
+		for _, which := range []Method{MethodMin, MethodRDP, MethodPLD} {
+			got := mustEpsilon(t, dp.Repeat{Count: c.count, Event: dp.PoissonSampled{Rate: c.rate, Event: dp.Gaussian{NoiseMultiplier: c.sigma}}}, addRemove, c.delta, which).Epsilon
+			if got < c.want*(1-1e-13) || which == MethodMin && got > c.want*1.04 {
+				t.Errorf("%s of %+v: %v", which, c, got)
+			}
+		}
+	}
+}
