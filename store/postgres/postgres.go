@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"pawl/core/ledger"
+	"pawl/store/records"
 )
 
 // ErrNoLedger: the database holds no ledger. OpenExisting returns it.
@@ -190,12 +191,16 @@ var (
 
 // Update implements ledger.Store.
 func (s *Store) Update(ctx context.Context, fn func(ledger.Tx) error) error {
-	return s.run(ctx, writing, func(tx pgx.Tx) error { return fn(&transaction{ctx: ctx, tx: tx, s: s}) })
+	return s.run(ctx, writing, func(tx pgx.Tx) error { return fn(s.records(ctx, tx, false)) })
 }
 
 // View implements ledger.Store.
 func (s *Store) View(ctx context.Context, fn func(ledger.Tx) error) error {
-	return s.run(ctx, reading, func(tx pgx.Tx) error { return fn(&transaction{ctx: ctx, tx: tx, s: s, readOnly: true}) })
+	return s.run(ctx, reading, func(tx pgx.Tx) error { return fn(s.records(ctx, tx, true)) })
+}
+
+func (s *Store) records(ctx context.Context, tx pgx.Tx, readOnly bool) *records.Tx {
+	return &records.Tx{Conn: &conn{ctx: ctx, tx: tx, s: s, seen: map[string]bool{}}, ReadOnly: readOnly, AllNames: allNames}
 }
 
 // run is one transaction. Errors of fn come back as they are; those of the driver

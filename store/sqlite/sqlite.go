@@ -23,6 +23,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/internal/whole"
+	"pawl/store/records"
 )
 
 // schemaVersion is the version of the tables below. A file of a newer version is
@@ -369,7 +370,7 @@ func (s *Store) run(ctx context.Context, o *sql.TxOptions, fn func(ledger.Tx) er
 		return s.explain(err)
 	}
 	defer tx.Rollback() // also when fn panics; after Commit it does nothing
-	if err := fn(&transaction{ctx: ctx, tx: tx, s: s, readOnly: o != nil}); err != nil {
+	if err := fn(&records.Tx{Conn: &conn{ctx: ctx, tx: tx, s: s, compiled: map[string]*sql.Stmt{}}, ReadOnly: o != nil, AllNames: allNames}); err != nil {
 		return err
 	}
 	return s.explain(tx.Commit())
