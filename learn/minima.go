@@ -58,13 +58,7 @@ func (m *MinimaPerturbation) Event() dp.Event { return together(m.config()) }
 
 // Fit implements Learner.
 func (m *MinimaPerturbation) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
-	columns, err := byClass(m.config(), func(c convex.AMP) ([]float64, error) {
-		return convex.PerturbMinimum(ctx, permit, rows, c)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return m.binaries(m.Encoding, columns), nil
+	return byClass(ctx, permit, rows, m.Task, m.Encoding, m.config(), convex.PerturbMinimum)
 }
 
 // minimaShare divides the delta of a job for approximate minima perturbation. It is

@@ -67,13 +67,7 @@ func (o *OutputPerturbation) Event() dp.Event { return together(o.config()) }
 
 // Fit implements Learner.
 func (o *OutputPerturbation) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
-	columns, err := byClass(o.config(), func(c convex.Output) ([]float64, error) {
-		return convex.PerturbOutput(ctx, permit, rows, c)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return o.binaries(o.Encoding, columns), nil
+	return byClass(ctx, permit, rows, o.Task, o.Encoding, o.config(), convex.PerturbOutput)
 }
 
 // ScaleRegularization implements Regularized.

@@ -92,24 +92,7 @@ func (t *tables) exact(rows *intake.Rows) (*feature.Statistics, error) {
 }
 
 func (t *tables) statistics(tables [][]int64, r release.Tables, noise float64) (*feature.Statistics, error) {
-	s := &feature.Statistics{Domain: t.layout.Domain, NoiseStdDev: noise}
-	m := len(s.Domain.Attributes)
-	for k, cells := range tables {
-		counts := make([]float64, len(cells))
-		for i, v := range cells {
-			counts[i] = float64(v)
-		}
-		table, err := feature.NewTable(r.Levels[r.Pairs[k][0]], r.Levels[r.Pairs[k][1]], counts)
-		if err != nil {
-			return nil, err
-		}
-		if k < m {
-			s.LabelTables = append(s.LabelTables, table)
-		} else {
-			s.PairTables = append(s.PairTables, table)
-		}
-	}
-	return s, nil
+	return feature.Counted(t.layout.Domain, tables, r.Levels, r.Pairs, noise)
 }
 
 func (t *tables) ranked(_ feature.Level, count int) int { return count }

@@ -126,6 +126,12 @@ func (in *TrainInput) Table(spec zoo.Spec) error {
 	if err != nil {
 		return usage("pawl models list shows the shapes", "%v", err)
 	}
+	return in.Network(spec)
+}
+
+// Network fills in the network of a specification whose shapes are known, and the clipping norm that it
+// recommends if none was chosen.
+func (in *TrainInput) Network(spec zoo.Spec) (err error) {
 	if in.Radius, err = spec.Radius(); err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pawl/data/schema"
 )
 
 // ErrSpec is wrapped by every error of Compile.
@@ -78,7 +80,7 @@ func unknownKind(layer int, kind string) error {
 		e.Reason = "the layer has no kind"
 	}
 	if ours == "" {
-		ours = nearest(plain)
+		ours = schema.Nearest(kind, Kinds())
 	}
 	if ours != "" {
 		e.Instead = fmt.Sprintf("did you mean %q?", ours)
@@ -86,39 +88,6 @@ func unknownKind(layer int, kind string) error {
 		e.Instead = "layers: " + strings.Join(Kinds(), ", ")
 	}
 	return e
-}
-
-// nearest returns the kind that fewest letters separate from word, or "" when a
-// third of them or more would change.
-func nearest(word string) string {
-	best, least := "", (len(word)+2)/3+1
-	for _, k := range Kinds() {
-		if d := editDistance(word, plainName(k)); d < least {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// editDistance is the number of letters to insert, delete or replace.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // instead is what to write in place of a layer that does not go with shape.

@@ -8,9 +8,11 @@ import (
 	"sync"
 
 	"pawl/core/dp"
+	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/core/linear"
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/store/memory"
@@ -113,6 +115,22 @@ type desk struct {
 	mu     sync.Mutex
 	ledger *ledger.Ledger
 	left   int
+}
+
+// run returns the weights of one fit of its events.
+func (d *desk) run(ctx context.Context, src *entropy.Source, rows *intake.Rows, fit func(context.Context, *ledger.Permit, *intake.Rows) ([]float64, error)) ([]float64, error) {
+	permit, err := d.next(ctx, src.Uint64())
+	if err != nil {
+		return nil, err
+	}
+	return fit(ctx, permit, rows)
+}
+
+// descend is run for a descent.
+func (d *desk) descend(ctx context.Context, src *entropy.Source, rows *intake.Rows, c linear.Descent) ([]float64, error) {
+	return d.run(ctx, src, rows, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return linear.Descend(ctx, permit, rows, c)
+	})
 }
 
 func (d *desk) next(ctx context.Context, seed uint64) (*ledger.Permit, error) {

@@ -53,11 +53,7 @@ func descentSpec(relation dp.Relation) Specification {
 			desk := &desk{relation: relation, rowsPerUnit: k, events: []dp.Event{d.Event()}}
 			z := make([]float64, runs)
 			for i := range z {
-				permit, err := desk.next(ctx, src.Uint64())
-				if err != nil {
-					return nil, err
-				}
-				w, err := linear.Descend(ctx, permit, rows, d)
+				w, err := desk.descend(ctx, src, rows, d)
 				if err != nil {
 					return nil, err
 				}
@@ -65,11 +61,7 @@ func descentSpec(relation dp.Relation) Specification {
 			}
 			// Rows without a target: what is left of two steps is noise, on many coordinates.
 			d.Loss, d.Outputs, d.Target = linear.Softmax, outputs, func([]float64) float64 { return math.NaN() }
-			permit, err := desk.next(ctx, src.Uint64())
-			if err != nil {
-				return nil, err
-			}
-			w, err := linear.Descend(ctx, permit, rows, d)
+			w, err := desk.descend(ctx, src, rows, d)
 			if err != nil {
 				return nil, err
 			}
@@ -103,11 +95,7 @@ func descentLotsSpec() Specification {
 			var z []float64
 			joined, both, once, torn, over := 0, 0, 0, 0, 0
 			for range runs {
-				permit, err := desk.next(ctx, src.Uint64())
-				if err != nil {
-					return nil, err
-				}
-				w, err := linear.Descend(ctx, permit, rows, d)
+				w, err := desk.descend(ctx, src, rows, d)
 				if err != nil {
 					return nil, err
 				}
@@ -162,13 +150,10 @@ func descentClipSpec() Specification {
 			} {
 				d := linear.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: clip, NoiseMultiplier: sigma, Steps: 1, SamplingRate: 1},
 					Encoding: enc, Loss: c.loss, Outputs: c.outputs, Target: func([]float64) float64 { return c.target }, ExpectedRows: 1, LearningRate: 1}
+				desk := &desk{relation: dp.AddOrRemoveOne, rowsPerUnit: 1, events: []dp.Event{d.Event()}}
 				var z []float64
 				for range runs {
-					permit, err := permitFor(ctx, dp.AddOrRemoveOne, 1, src.Uint64(), d.Event())
-					if err != nil {
-						return nil, err
-					}
-					w, err := linear.Descend(ctx, permit, rows, d)
+					w, err := desk.descend(ctx, src, rows, d)
 					if err != nil {
 						return nil, err
 					}
@@ -212,11 +197,7 @@ func descentMapsSpec() Specification {
 				desk := &desk{relation: dp.AddOrRemoveOne, rowsPerUnit: 1, events: []dp.Event{d.Event()}}
 				var z []float64
 				for range runs {
-					permit, err := desk.next(ctx, src.Uint64())
-					if err != nil {
-						return nil, err
-					}
-					w, err := linear.Descend(ctx, permit, rows, d)
+					w, err := desk.descend(ctx, src, rows, d)
 					if err != nil {
 						return nil, err
 					}

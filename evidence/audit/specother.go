@@ -43,11 +43,7 @@ func fitSpec(name, entry string, relation dp.Relation, k, runs int, event dp.Eve
 			desk := &desk{relation: relation, rowsPerUnit: k, events: []dp.Event{event}}
 			var all [][]float64
 			for range runs {
-				permit, err := desk.next(ctx, src.Uint64())
-				if err != nil {
-					return nil, err
-				}
-				w, err := fit(ctx, permit, rows)
+				w, err := desk.run(ctx, src, rows, fit)
 				if err != nil {
 					return nil, err
 				}
@@ -147,11 +143,7 @@ func momentsSpec(name, entry string, relation dp.Relation, event dp.Event, n int
 			desk := &desk{relation: relation, rowsPerUnit: specRows, events: []dp.Event{event}}
 			var got, want []float64
 			for range runs {
-				permit, err := desk.next(ctx, src.Uint64())
-				if err != nil {
-					return nil, err
-				}
-				w, err := fit(ctx, permit, rows)
+				w, err := desk.run(ctx, src, rows, fit)
 				if err != nil {
 					return nil, err
 				}

@@ -60,23 +60,7 @@ func (t *Table) NoisyTables(ctx context.Context, rows *intake.Rows, need feature
 	}); err != nil {
 		return nil, err
 	}
-	s := &feature.Statistics{Domain: d, NoiseStdDev: r.StdDev(1)}
-	for k, cells := range tables {
-		counts := make([]float64, len(cells))
-		for i, v := range cells {
-			counts[i] = float64(v)
-		}
-		table, err := feature.NewTable(r.Levels[r.Pairs[k][0]], r.Levels[r.Pairs[k][1]], counts)
-		if err != nil {
-			return nil, err
-		}
-		if k < m {
-			s.LabelTables = append(s.LabelTables, table)
-		} else {
-			s.PairTables = append(s.PairTables, table)
-		}
-	}
-	return s, nil
+	return feature.Counted(d, tables, r.Levels, r.Pairs, r.StdDev(1))
 }
 
 // Distances are those of the means of two classes, as a noisy release shows them.

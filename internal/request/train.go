@@ -296,14 +296,7 @@ func (f *Train) network(in *workflow.TrainInput, p *source.Images) error {
 	if extractor != nil {
 		spec = spec.BehindExtractor(extractor, image)
 	}
-	if in.Radius, err = spec.Radius(); err != nil {
-		return err
-	}
-	in.Name, in.Layers, in.Shape, in.Outputs, in.Kappa = spec.Name, spec.Network, spec.Input, spec.Outputs, spec.Defaults.Kappa
-	if in.ClippingNorm == 0 {
-		in.ClippingNorm = spec.Defaults.ClippingNorm
-	}
-	return nil
+	return in.Network(spec)
 }
 
 // extractor reads the public network through which images pass, nil for none.

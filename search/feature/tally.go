@@ -26,6 +26,28 @@ type Statistics struct {
 	NoiseStdDev float64
 }
 
+// Counted makes statistics of counted tables: table k counts the levels of variables pairs[k][0] (rows) and pairs[k][1]
+// (columns), of which variable i has levels[i]. The tables with the label come first, one an attribute.
+func Counted(d Domain, tables [][]int64, levels []int, pairs [][2]int, noiseStdDev float64) (*Statistics, error) {
+	s := &Statistics{Domain: d, NoiseStdDev: noiseStdDev}
+	for k, cells := range tables {
+		counts := make([]float64, len(cells))
+		for i, v := range cells {
+			counts[i] = float64(v)
+		}
+		table, err := NewTable(levels[pairs[k][0]], levels[pairs[k][1]], counts)
+		if err != nil {
+			return nil, err
+		}
+		if k < len(d.Attributes) {
+			s.LabelTables = append(s.LabelTables, table)
+		} else {
+			s.PairTables = append(s.PairTables, table)
+		}
+	}
+	return s, nil
+}
+
 // PairIndex is the position in PairTables of attributes i < j of m.
 func PairIndex(i, j, m int) int { return i*(2*m-i-1)/2 + j - i - 1 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pawl/data/schema"
 )
 
 var nameHint = "letters, digits and _, no digit first; " + strings.Join(slices.Concat(functions, quantities), ", ") + " have a meaning in constraints"
@@ -263,35 +265,8 @@ func (f *frame) classify() {
 
 // near suggests the name that someone may have meant.
 func near(name string, all []string) string {
-	best, at := "", 3
-	for _, s := range all {
-		if d := distance(strings.ToLower(name), strings.ToLower(s)); d < at {
-			best, at = s, d
-		}
+	if best := schema.Nearest(name, all); best != "" {
+		return "; did you mean " + best + "?"
 	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
-}
-
-// distance is the number of letters to change, add or drop.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := last
-			if a[i] != b[j] {
-				change++
-			}
-			last = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }
