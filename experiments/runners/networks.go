@@ -169,6 +169,8 @@ type training struct {
 	Clip   float64 `json:"clip"`
 	Batch  int     `json:"batch"`
 	Epochs float64 `json:"epochs"`
+	// Mechanism is DP-SGD, or “banded”: noise that is correlated over the steps.
+	Mechanism string `json:"mechanism"`
 	// Last scores the last parameters, in place of their average.
 	Last bool `json:"last"`
 	// Seeds are trainings 1 to Seeds; or Seed is one. Looks are numbers of steps, each a training of that length.
@@ -194,7 +196,7 @@ func (t *training) Check() error {
 }
 
 func (t *training) set(in *workflow.TrainInput) {
-	in.Batch, in.Epochs = t.Batch, t.Epochs
+	in.Batch, in.Epochs, in.Mechanism = t.Batch, t.Epochs, t.Mechanism
 	switch t.By {
 	case "rule", "":
 		if t.Clip > 0 {
