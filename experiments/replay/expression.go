@@ -1,10 +1,10 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -59,6 +59,7 @@ const (
 	inCode              // expressions; those in lists and maps are plain
 	listed              // expressions in a list
 	called              // expressions in a map
+	valued              // what they are, in a map
 )
 
 type (
@@ -101,11 +102,7 @@ func (l *named) UnmarshalYAML(ctx context.Context, n yamlast.Node) error {
 
 // UnmarshalYAML reads a map.
 func (l *settings) UnmarshalYAML(ctx context.Context, n yamlast.Node) error {
-	err := l.read(ctx, n, plainly)
-	if err == nil && l.fields == nil {
-		err = fmt.Errorf("[%d:1] want names with values", l.line)
-	}
-	return err
+	return l.read(ctx, n, valued)
 }
 
 func (v *node) self() *node { return v }
@@ -150,7 +147,7 @@ func (v *node) read(ctx context.Context, n yamlast.Node, as form) error {
 	switch several := v.list != nil || v.fields != nil; {
 	case as == listed && v.list == nil:
 		return fmt.Errorf("[%d:1] want a list", v.line)
-	case as == called && len(v.fields) == 0:
+	case as == called && len(v.fields) == 0, as == valued && v.fields == nil:
 		return fmt.Errorf("[%d:1] want names with values", v.line)
 	case as == inWords && several:
 		return fmt.Errorf("[%d:1] want a text", v.line)
@@ -271,7 +268,7 @@ func closing(s string) int {
 }
 
 // in evaluates. A text that is one expression is its value.
-func (v *node) in(s scope) (any, error) {
+func (v *node) in(s scope) any {
 	switch {
 	case v.program != nil:
 		return v.evaluate(s)
@@ -282,41 +279,35 @@ func (v *node) in(s scope) (any, error) {
 	case v.list != nil:
 		out := make([]any, len(v.list))
 		for i, item := range v.list {
-			var err error
-			if out[i], err = item.in(s); err != nil {
-				return nil, err
-			}
+			out[i] = item.in(s)
 		}
-		return out, nil
+		return out
 	case v.scale:
 		return v.fields[slices.IndexFunc(v.fields, func(f field) bool { return f.name == s["scale"] })].value.in(s)
 	case v.fields != nil:
 		out := map[string]any{}
 		for _, f := range v.fields {
-			var err error
-			if out[f.name], err = f.value.in(s); err != nil {
-				return nil, err
-			}
+			out[f.name] = f.value.in(s)
 		}
-		return out, nil
+		return out
 	}
-	return v.scalar, nil
+	return v.scalar
 }
 
-func (v *node) evaluate(s scope) (any, error) {
+func (v *node) evaluate(s scope) any {
 	got, err := exprlang.Run(v.program, map[string]any(s))
 	var missing *dataset.FileError
 	var refused refusal
 	switch {
 	case errors.As(err, &missing):
-		return nil, missing // says what to get, and from where: no fault of the file
+		check(missing) // says what to get, and from where: no fault of the file
 	case errors.As(err, &refused):
-		return nil, &located{v.place + ": " + string(refused), err}
+		check(&located{v.place + ": " + string(refused), err})
 	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, &located{fmt.Sprintf("%s: %q: %s", v.place, v.source, text), err}
+		check(&located{fmt.Sprintf("%s: %q: %s", v.place, v.source, text), err})
 	}
-	return got, nil
+	return got
 }
 
 // refusal is what a table says of what it lacks.
@@ -334,51 +325,55 @@ func (p *located) Error() string { return p.text }
 func (p *located) Unwrap() error { return p.err }
 
 // in evaluates to words, "" where no text is given.
-func (t *text) in(s scope) (string, error) { return t.join(s) }
+func (t *text) in(s scope) string { return t.join(s) }
 
-func (v *node) join(s scope) (string, error) {
+func (v *node) join(s scope) string {
 	var b strings.Builder
 	for i, w := range v.words {
 		b.WriteString(w)
-		if i == len(v.parts) {
-			break
+		if i < len(v.parts) {
+			b.WriteString(sprintf(cmp.Or(v.parts[i].verb, "%v"), v.parts[i].evaluate(s)))
 		}
-		got, err := v.parts[i].evaluate(s)
-		if err != nil {
-			return "", err
-		}
-		format := v.parts[i].verb
-		if format == "" {
-			format = "%v"
-		}
-		b.WriteString(sprintf(format, got))
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // truth evaluates to true or false; what is not given is unless.
-func (e *expression) truth(s scope, unless bool) (bool, error) {
+func (e *expression) truth(s scope, unless bool) bool {
 	if !e.given {
-		return unless, nil
+		return unless
 	}
 	return only(e, s, "neither true nor false", func(v any) (is, ok bool) { is, ok = v.(bool); return is, ok })
 }
 
-// number evaluates to a number, series to several.
-func (e *expression) number(s scope) (float64, error)   { return only(e, s, "no number", float) }
-func (e *expression) series(s scope) ([]float64, error) { return only(e, s, "no series", series) }
+// number evaluates to a number, series to several, optional to a number or to nil, as what is not given does.
+func (e *expression) number(s scope) float64   { return only(e, s, "no number", float) }
+func (e *expression) series(s scope) []float64 { return only(e, s, "no series", series) }
+func (e *expression) optional(s scope) *float64 {
+	return only(e, s, "no number", func(v any) (*float64, bool) {
+		f, ok := float(v)
+		if v == nil {
+			return nil, true
+		}
+		return &f, ok
+	})
+}
+
+// verdict is one that a file gives itself.
+func (e *expression) verdict(s scope, to *experiments.Verdict) {
+	if e.given {
+		*to = experiments.Verdict(fmt.Sprint(e.in(s)))
+	}
+}
 
 // only evaluates to what is of a kind; none says what others are.
-func only[T any](e *expression, s scope, none string, of func(v any) (T, bool)) (got T, err error) {
-	v, err := e.in(s)
-	if err != nil {
-		return got, err
-	}
+func only[T any](e *expression, s scope, none string, of func(v any) (T, bool)) T {
+	v := e.in(s)
 	got, ok := of(v)
 	if !ok {
-		err = fmt.Errorf("%s: %q is %v, %s", e.place, e.source, v, none)
+		check(fmt.Errorf("%s: %q is %v, %s", e.place, e.source, v, none))
 	}
-	return got, err
+	return got
 }
 
 var verbs = regexp.MustCompile(`%[-+# 0-9.]*([a-zA-Z%])`)
@@ -401,20 +396,6 @@ func sprintf(format string, args ...any) string {
 		i++
 	}
 	return fmt.Sprintf(format, all...)
-}
-
-func float(v any) (float64, bool) {
-	r := reflect.ValueOf(v)
-	switch {
-	case !r.IsValid():
-	case r.CanInt():
-		return float64(r.Int()), true
-	case r.CanUint():
-		return float64(r.Uint()), true
-	case r.CanFloat():
-		return r.Float(), true
-	}
-	return 0, false
 }
 
 // plain is the value of a scalar.

@@ -30,7 +30,13 @@ func (s *sheet) names(ctx context.Context) scope {
 		},
 		"has": func(key ...any) bool { _, ok := s.series[joined(key)]; return ok },
 		// of is the mean of a series with its interval.
-		"of":  estimate,
+		"of": func(v any) (*experiments.Estimate, error) {
+			e, ok := estimate(v)
+			if !ok {
+				return nil, fmt.Errorf("%v is no series of numbers", v)
+			}
+			return e, nil
+		},
 		"avg": func(x []float64) float64 { return stat.Mean(x, nil) },
 		// deviation is the standard deviation, 0 of fewer than two.
 		"deviation": func(x []float64) float64 {
@@ -99,24 +105,11 @@ func adapted(name string, f reflect.Value) func(args ...any) (any, error) {
 		in := make([]reflect.Value, len(args))
 		for i, a := range args {
 			want := f.Type().In(i)
-			switch want {
-			case reflect.TypeFor[[]float64]():
-				if x, ok := series(a); ok {
-					a = x
-				}
-			case reflect.TypeFor[[][]float64]():
-				if x, ok := lists(a); ok {
-					a = x
-				}
+			v, ok := as(a, want)
+			if a == nil && want.Kind() != reflect.Slice {
+				v, ok = reflect.Zero(want), true
 			}
-			v := reflect.ValueOf(a)
-			switch {
-			case a == nil && want.Kind() != reflect.Slice:
-				v = reflect.Zero(want)
-			case a != nil && v.Type().AssignableTo(want):
-			case a != nil && v.CanConvert(want) && (want.Kind() == reflect.String) == (v.Kind() == reflect.String) && want.Kind() != reflect.Slice:
-				v = v.Convert(want)
-			default:
+			if !ok {
 				return nil, fmt.Errorf("%s: argument %d is %v, no %s", name, i+1, a, want)
 			}
 			in[i] = v
@@ -128,6 +121,41 @@ func adapted(name string, f reflect.Value) func(args ...any) (any, error) {
 		return out[0].Interface(), nil
 	}
 }
+
+// as is v as a value of a type: numbers are of any kind, and a list is any whose items are of the type of its own.
+func as(v any, want reflect.Type) (reflect.Value, bool) {
+	r := reflect.ValueOf(v)
+	switch {
+	case !r.IsValid():
+	case r.Type().AssignableTo(want):
+		return r, true
+	case r.Kind() == reflect.Slice && want.Kind() == reflect.Slice:
+		list := reflect.MakeSlice(want, 0, r.Len())
+		for _, one := range items(v) {
+			item, ok := as(one, want.Elem())
+			if !ok {
+				return r, false
+			}
+			list = reflect.Append(list, item)
+		}
+		return list, true
+	case r.CanConvert(want) && (want.Kind() == reflect.String) == (r.Kind() == reflect.String) && want.Kind() != reflect.Slice:
+		return r.Convert(want), true
+	}
+	return r, false
+}
+
+func to[T any](v any) (out T, ok bool) {
+	r, ok := as(v, reflect.TypeFor[T]())
+	if ok {
+		out = r.Interface().(T)
+	}
+	return out, ok
+}
+
+// float is a number, series are numbers of one value each run.
+func float(v any) (float64, bool)    { return to[float64](v) }
+func series(v any) ([]float64, bool) { return to[[]float64](v) }
 
 // highest is the place of the series whose mean times the sign is highest, the first of equals.
 func highest(lists [][]float64, sign float64) (at int) {
@@ -161,40 +189,16 @@ func items(v any) []any {
 	return out
 }
 
-// series are numbers, of one value each run.
-func series(v any) ([]float64, bool) {
-	if x, ok := v.([]float64); ok {
-		return x, true
-	}
-	if reflect.ValueOf(v).Kind() != reflect.Slice {
-		return nil, false
-	}
-	out := []float64{}
-	for _, one := range items(v) {
-		f, ok := float(one)
-		if !ok {
-			return nil, false
-		}
-		out = append(out, f)
-	}
-	return out, true
-}
-
 // estimate is that of a series, or an exact number; nil for nil and for no runs.
-func estimate(v any) (*experiments.Estimate, error) {
-	if e, ok := v.(*experiments.Estimate); ok {
-		return e, nil
-	}
-	if v == nil {
-		return nil, nil
+func estimate(v any) (e *experiments.Estimate, ok bool) {
+	if e, ok = v.(*experiments.Estimate); ok || v == nil {
+		return e, true
 	}
 	if f, ok := float(v); ok {
-		return experiments.Exact(f), nil
+		return experiments.Exact(f), true
 	}
-	if x, ok := series(v); ok {
-		return experiments.Of(x), nil
-	}
-	return nil, fmt.Errorf("%v is no series of numbers", v)
+	x, ok := series(v)
+	return experiments.Of(x), ok
 }
 
 // difference is a − b, run by run.
@@ -228,16 +232,4 @@ func compared(statement string, a, b []float64, holds func(v float64) bool) expe
 		c.Verdict = experiments.SameSign
 	}
 	return c
-}
-
-// lists are several series.
-func lists(v any) (out [][]float64, ok bool) {
-	for _, one := range items(v) {
-		x, ok := series(one)
-		if !ok {
-			return nil, false
-		}
-		out = append(out, x)
-	}
-	return out, true
 }
