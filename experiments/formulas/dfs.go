@@ -5,179 +5,170 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"pawl/evidence/theory"
 )
 
-// Order says whether features are chosen before noise is added to rows, or after.
-type Order string
+// Procedure says what is released of rows, and whether features are chosen before noise is added, or after.
+type Procedure string
 
 const (
 	// CutThenNoise is [D] Algorithm 1: features are ranked on the raw rows and cut,
 	// noise is calibrated to what is left. The ranking is not paid for.
-	CutThenNoise Order = "cut-then-noise"
+	CutThenNoise Procedure = "cut-then-noise"
 	// NoiseThenCut adds noise to all features first and ranks the noisy rows, which
 	// costs nothing more. The noise answers to the norm over all features.
-	NoiseThenCut Order = "noise-then-cut"
+	NoiseThenCut Procedure = "noise-then-cut"
+	// ClassSums and NoisyRows are (ε, δ)-DP when one row is replaced by another of its class: labels and the size of the
+	// classes are public, as the study has them. See honest.go.
+	ClassSums Procedure = "class sums"
+	NoisyRows Procedure = "noisy rows"
 )
 
-// SelectionStudy is the synthetic study of [D] Sec. 4.1: the error of the Fisher
-// classifier on noisy rows against the number of selected features and ε. It
-// simulates; nothing in it is private (see Calibration and Order).
+// SelectionStudy is the study of [D] Sec. 4: the error of the Fisher classifier
+// against the number of selected features and ε. It simulates: what it returns is private by no procedure.
 type SelectionStudy struct {
-	Data        Mixture
-	Rows        int       // training rows of each class; 30 in [D]
-	Counts      []int     // numbers of features kept; Data.Features keeps all
-	Epsilons    []float64 // +Inf: no noise
-	Delta       float64   // 1e-4 in [D]
-	Rankings    []Ranking
-	Calibration Calibration
-	Order       Order
+	Data       Source
+	Procedure  Procedure
+	Arms       []Arm
+	Delta      float64 // 1e-4 in [D]
+	Replicates int     // independent samples, at least 2
+	Seed       uint64
+}
+
+// Arm is one way of choosing features and of classifying by them.
+type Arm struct {
+	Ranking Ranking
+	Count   int     // of features; 0 keeps all
+	Epsilon float64 // +Inf: no noise
+	// Noise is that of published procedures.
+	Noise Calibration
 	// NoisyQueries adds the noise to the classified points too, as [D] Sec. 4.1 has it
 	// (“all data except labels”). Its Definition 5 classifies clean points.
 	NoisyQueries bool
-	Replicates   int // independent populations with their rows, at least 2
-	Seed         uint64
 }
 
-// PublishedSelectionStudy has the settings of [D] Sec. 4.1, with 100 replicates.
-func PublishedSelectionStudy() SelectionStudy {
-	return SelectionStudy{
-		Data:        SparseMixture(),
-		Rows:        30,
-		Counts:      []int{20},
-		Epsilons:    []float64{1, 2, 3, 4, 5, 6, 8, 10},
-		Delta:       1e-4,
-		Rankings:    []Ranking{Distance, TStatistic},
-		Calibration: Published,
-		Order:       CutThenNoise,
-		Replicates:  100,
-		Seed:        1,
-	}
+// Source draws the rows of replicates.
+type Source interface {
+	Sample(rng *rand.Rand) (*Sample, error)
 }
 
-func (s SelectionStudy) check() error {
-	if err := s.Data.check(); err != nil {
-		return err
-	}
-	switch {
-	case s.Replicates < 2 || s.Rows < 2:
-		return fmt.Errorf("%w: a study needs 2 rows in each class and 2 replicates", theory.ErrInput)
-	case len(s.Counts) == 0 || len(s.Epsilons) == 0 || len(s.Rankings) == 0:
-		return fmt.Errorf("%w: a study needs counts of features, epsilons and rankings", theory.ErrInput)
-	case s.Order != CutThenNoise && s.Order != NoiseThenCut:
-		return fmt.Errorf("%w: unknown order %q", theory.ErrInput, string(s.Order))
-	}
-	for _, count := range s.Counts {
-		if count < 1 || count > s.Data.Features {
-			return fmt.Errorf("%w: %d of %d features", theory.ErrInput, count, s.Data.Features)
-		}
-	}
-	for _, epsilon := range s.Epsilons {
-		if err := (Budget{epsilon, s.Delta}).check(); err != nil {
-			return err
-		}
-	}
-	return nil
+// Sample is what a replicate is made of.
+type Sample struct {
+	Rows [2][][]float64 // of two classes, to train on
+	// Norm is a public bound on the norm of rows cut to so many features, to which honest procedures clip them.
+	Norm func(count int) float64
+	// Error is that of a classifier by the features that it keeps, on points with noise of this deviation.
+	Error func(f *Fisher, kept []int, noise float64) float64
 }
 
-// Arm is one way of classifying in a study.
-type Arm struct {
-	Ranking Ranking
-	Count   int
-	Epsilon float64
+// Synthetic draws populations of a law, and so many rows of each class.
+type Synthetic struct {
+	Mixture
+	Rows int
 }
 
-// Outcome is one arm over all replicates, in their order. Errors are exact given the
-// training rows (Fisher.Error): no test rows are drawn.
-type Outcome struct {
-	Arm
-	StdDev float64 // mean standard deviation of the noise
-	Errors []float64
-}
-
-// Outcomes are a study's results.
-type Outcomes struct {
-	Study SelectionStudy
-	All   []Outcome
-}
-
-// Run simulates. Every arm of a replicate sees the same population, the same rows
-// and, feature by feature, the same standard normals, so differences between arms
-// are paired. The result depends on Seed alone.
-func (s SelectionStudy) Run(ctx context.Context) (*Outcomes, error) {
-	if err := s.check(); err != nil {
+// Sample has the error itself, given the training rows (Fisher.Error): no test rows are drawn.
+func (s Synthetic) Sample(rng *rand.Rand) (*Sample, error) {
+	p, err := s.Draw(rng)
+	if err != nil {
 		return nil, err
 	}
-	out := &Outcomes{Study: s}
-	for _, epsilon := range s.Epsilons {
-		for _, ranking := range s.Rankings {
-			for _, count := range s.Counts {
-				out.All = append(out.All, Outcome{Arm: Arm{ranking, count, epsilon}})
-			}
-		}
+	return &Sample{p.Rows(s.Rows, rng), s.PublicNorm, func(f *Fisher, kept []int, noise float64) float64 { return f.errorOn(p, kept, noise) }}, nil
+}
+
+// PublishedSelectionStudy has the settings of [D] Sec. 4.1, with 100 replicates, but for the arms.
+func PublishedSelectionStudy() SelectionStudy {
+	return SelectionStudy{Data: Synthetic{SparseMixture(), 30}, Procedure: CutThenNoise, Delta: 1e-4, Replicates: 100, Seed: 1}
+}
+
+// learner trains an arm by so many features: which, and the deviation of the noise on rows.
+type learner func(a Arm, count int, b Budget) (f *Fisher, kept []int, noise float64, err error)
+
+// learner is that of the procedure in one replicate.
+func (s SelectionStudy) learner(sample *Sample, rng *rand.Rand) (learner, error) {
+	switch s.Procedure {
+	case CutThenNoise, NoiseThenCut:
+		return sample.published(s.Procedure == NoiseThenCut, rng)
+	case ClassSums:
+		return sample.classSums(rng), nil
+	case NoisyRows:
+		return sample.noisyRows(rng), nil
 	}
+	return nil, fmt.Errorf("%w: unknown procedure %q", theory.ErrInput, string(s.Procedure))
+}
+
+// Run returns the errors, arm by arm those of all replicates. Every arm of a replicate sees the same rows and, as
+// published, feature by feature the same standard normals, so differences between arms are paired. The result depends
+// on Seed alone.
+func (s SelectionStudy) Run(ctx context.Context) ([]float64, error) {
+	if s.Data == nil || len(s.Arms) == 0 || s.Replicates < 2 {
+		return nil, fmt.Errorf("%w: a study needs data, arms and 2 replicates", theory.ErrInput)
+	}
+	errors := make([]float64, len(s.Arms)*s.Replicates)
 	for r := range s.Replicates {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		rng := rand.New(rand.NewPCG(s.Seed, uint64(r)))
-		population, err := s.Data.Draw(rng)
+		sample, err := s.Data.Sample(rng)
 		if err != nil {
 			return nil, err
 		}
-		rows := population.Rows(s.Rows, rng)
-		noise := unitNoise(rows, rng)
-		if err := s.replicate(out, population, rows, noise); err != nil {
+		learn, err := s.learner(sample, rng)
+		if err != nil {
 			return nil, err
 		}
+		for i, a := range s.Arms {
+			count, all := a.Count, len(sample.Rows[0][0])
+			if count == 0 {
+				count = all
+			}
+			if count < 1 || count > all {
+				return nil, fmt.Errorf("%w: %d of %d features", theory.ErrInput, count, all)
+			}
+			f, kept, noise, err := learn(a, count, Budget{a.Epsilon, s.Delta})
+			if err != nil {
+				return nil, err
+			}
+			if !a.NoisyQueries {
+				noise = 0
+			}
+			errors[i*s.Replicates+r] = sample.Error(f, kept, noise)
+		}
 	}
-	return out, nil
+	return errors, nil
 }
 
-func (s SelectionStudy) replicate(out *Outcomes, population *Population, rows, noise [2][][]float64) error {
-	m, err := momentsOf(rows, noise)
+// published learns as [D] does.
+func (s *Sample) published(noiseFirst bool, rng *rand.Rand) (learner, error) {
+	m, err := momentsOf(s.Rows, unitNoise(s.Rows, rng))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	whole := MaxNorms(rows)
-	cut := map[Ranking][]int{}
-	norms := map[Ranking][]Norms{}
-	for _, ranking := range s.Rankings {
-		if cut[ranking], err = m.order(ranking, 0); err != nil {
-			return err
+	orders, norms := map[Ranking][]int{}, map[Ranking][]Norms{}
+	return func(a Arm, count int, b Budget) (f *Fisher, kept []int, noise float64, err error) {
+		if norms[a.Ranking] == nil {
+			if orders[a.Ranking], err = m.order(a.Ranking, 0); err != nil {
+				return nil, nil, 0, err
+			}
+			norms[a.Ranking] = normsByCount(s.Rows, orders[a.Ranking])
 		}
-		norms[ranking] = normsByCount(rows, cut[ranking][:slices.Max(s.Counts)])
-	}
-	for i := range out.All {
-		o := &out.All[i]
-		order, bound := cut[o.Ranking], norms[o.Ranking][o.Count-1]
-		if s.Order == NoiseThenCut {
-			bound = whole
+		order, bound := orders[a.Ranking], norms[a.Ranking][count-1]
+		if noiseFirst {
+			bound = norms[a.Ranking][len(order)-1]
 		}
-		stdDev, err := s.Calibration.StdDev(bound, Budget{o.Epsilon, s.Delta})
-		if err != nil {
-			return err
+		if noise, err = a.Noise.StdDev(bound, b); err != nil {
+			return nil, nil, 0, err
 		}
-		if s.Order == NoiseThenCut {
-			if order, err = m.order(o.Ranking, stdDev); err != nil {
-				return err
+		if noiseFirst {
+			if order, err = m.order(a.Ranking, noise); err != nil {
+				return nil, nil, 0, err
 			}
 		}
-		kept := order[:o.Count]
-		f, err := m.fisher(kept, stdDev)
-		if err != nil {
-			return err
-		}
-		query := 0.0
-		if s.NoisyQueries {
-			query = stdDev
-		}
-		o.StdDev += stdDev / float64(s.Replicates)
-		o.Errors = append(o.Errors, f.errorOn(population, kept, query))
-	}
-	return nil
+		f, err = m.fisher(order[:count], noise)
+		return f, order[:count], noise, err
+	}, nil
 }
 
 // normsByCount returns, at i, the largest norms of rows cut to the first i+1

@@ -13,23 +13,23 @@ import (
 	"pawl/evidence/theory"
 )
 
-func small() SelectionStudy {
-	s := PublishedSelectionStudy()
-	s.Data.Features = 50
-	s.Counts = []int{3, 50}
-	s.Epsilons = []float64{5, math.Inf(1)}
-	s.Rankings = []Ranking{Distance, TStatistic, InOrder}
-	s.Replicates = 3
-	return s
+func small() Grid {
+	g := PublishedGrid()
+	g.Data.Features = 50
+	g.Counts = []int{3, 50}
+	g.Epsilons = []float64{5, math.Inf(1)}
+	g.Rankings = []Ranking{Distance, TStatistic, InOrder}
+	g.Replicates = 3
+	return g
 }
 
 // The study by its fast path against rows that are cut, noised and trained on one by
 // one, in both orders, with all calibrations.
 func TestStudyAgainstExplicitRows(t *testing.T) {
-	for _, order := range []Order{CutThenNoise, NoiseThenCut} {
+	for _, order := range []Procedure{CutThenNoise, NoiseThenCut} {
 		for _, calibration := range []Calibration{Published, PublishedAsVariance, Analytic} {
 			s := small()
-			s.Order, s.Calibration, s.NoisyQueries = order, calibration, calibration == Analytic
+			s.Procedure, s.Calibration, s.NoisyQueries = order, calibration, calibration == Analytic
 			out, err := s.Run(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -43,14 +43,14 @@ func TestStudyAgainstExplicitRows(t *testing.T) {
 	}
 }
 
-func explicit(t *testing.T, s SelectionStudy, a Arm, replicate int) float64 {
+func explicit(t *testing.T, s Grid, a Arm, replicate int) float64 {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(s.Seed, uint64(replicate)))
 	p, err := s.Data.Draw(rng)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := p.Rows(s.Rows, rng)
+	rows := p.Rows(s.Data.Rows, rng)
 	noise := unitNoise(rows, rng)
 	add := func(x, z [2][][]float64, by float64) [2][][]float64 {
 		var sum [2][][]float64
@@ -80,7 +80,7 @@ func explicit(t *testing.T, s SelectionStudy, a Arm, replicate int) float64 {
 	}
 	ranked := rows
 	var sd float64
-	if s.Order == NoiseThenCut {
+	if s.Procedure == NoiseThenCut {
 		if sd, err = s.Calibration.StdDev(MaxNorms(rows), Budget{a.Epsilon, s.Delta}); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func explicit(t *testing.T, s SelectionStudy, a Arm, replicate int) float64 {
 		t.Fatal(err)
 	}
 	kept := order[:a.Count]
-	if s.Order == CutThenNoise {
+	if s.Procedure == CutThenNoise {
 		if sd, err = s.Calibration.StdDev(MaxNorms(cut(rows, kept)), Budget{a.Epsilon, s.Delta}); err != nil {
 			t.Fatal(err)
 		}
@@ -124,13 +124,13 @@ func TestStudyReplaysAndPairs(t *testing.T) {
 	}
 	// All features: every ranking is the same classifier, up to the order of sums.
 	for _, epsilon := range s.Epsilons {
-		x, _ := a.Find(Arm{Distance, 50, epsilon})
-		y, _ := a.Find(Arm{InOrder, 50, epsilon})
+		x, _ := a.Find(Distance, 50, epsilon)
+		y, _ := a.Find(InOrder, 50, epsilon)
 		for i := range x.Errors {
 			near(t, "all features", x.Errors[i], y.Errors[i], 1e-9)
 		}
 	}
-	if _, err := a.Find(Arm{Distance, 4, 5}); !errors.Is(err, theory.ErrInput) {
+	if _, err := a.Find(Distance, 4, 5); !errors.Is(err, theory.ErrInput) {
 		t.Errorf("missing arm: %v", err)
 	}
 	if _, err := a.Below(Distance, TStatistic, 4, .95); !errors.Is(err, theory.ErrInput) {
@@ -147,7 +147,7 @@ func TestStudyReplaysAndPairs(t *testing.T) {
 // drowns both rankings; with the noise's second argument as a variance, variances of
 // mean 0.1, dense means and noisy queries, the distance is below at every ε.
 func TestDistanceBelowTStatistic(t *testing.T) {
-	s := PublishedSelectionStudy()
+	s := PublishedGrid()
 	s.Epsilons = []float64{1, 3, 10}
 	s.Replicates = 40
 	out, err := s.Run(context.Background())
@@ -167,7 +167,7 @@ func TestDistanceBelowTStatistic(t *testing.T) {
 		}
 	}
 
-	s.Data = DenseMixture()
+	s.Data.Mixture = DenseMixture()
 	s.Data.MeanVariance = .1
 	s.Calibration, s.NoisyQueries, s.Counts = PublishedAsVariance, true, []int{5}
 	if out, err = s.Run(context.Background()); err != nil {
@@ -191,8 +191,8 @@ func TestReadingsOfTheStudy(t *testing.T) {
 		for _, variance := range []float64{10, .1} {
 			for _, calibration := range []Calibration{Published, Analytic, PublishedAsVariance} {
 				for _, noisy := range []bool{false, true} {
-					s := PublishedSelectionStudy()
-					s.Data = weight
+					s := PublishedGrid()
+					s.Data.Mixture = weight
 					s.Data.MeanVariance = variance
 					s.Calibration, s.NoisyQueries, s.Replicates, s.Counts = calibration, noisy, 200, []int{5, 20}
 					out, err := s.Run(context.Background())
@@ -230,17 +230,17 @@ func TestClaimStaysOpen(t *testing.T) {
 }
 
 func TestStudyRefuses(t *testing.T) {
-	for name, change := range map[string]func(s *SelectionStudy){
-		"too many features": func(s *SelectionStudy) { s.Counts = []int{51} },
-		"no features":       func(s *SelectionStudy) { s.Counts = []int{0} },
-		"no epsilons":       func(s *SelectionStudy) { s.Epsilons = nil },
-		"epsilon 0":         func(s *SelectionStudy) { s.Epsilons = []float64{0} },
-		"delta 1":           func(s *SelectionStudy) { s.Delta = 1 },
-		"ranking":           func(s *SelectionStudy) { s.Rankings = []Ranking{"other"} },
-		"calibration":       func(s *SelectionStudy) { s.Calibration = "other" },
-		"order":             func(s *SelectionStudy) { s.Order = "" },
-		"one row":           func(s *SelectionStudy) { s.Rows = 1 },
-		"data":              func(s *SelectionStudy) { s.Data.LaplaceScale = 0 },
+	for name, change := range map[string]func(s *Grid){
+		"too many features": func(s *Grid) { s.Counts = []int{51} },
+		"no features":       func(s *Grid) { s.Counts = []int{-1} },
+		"no epsilons":       func(s *Grid) { s.Epsilons = nil },
+		"epsilon 0":         func(s *Grid) { s.Epsilons = []float64{0} },
+		"delta 1":           func(s *Grid) { s.Delta = 1 },
+		"ranking":           func(s *Grid) { s.Rankings = []Ranking{"other"} },
+		"calibration":       func(s *Grid) { s.Calibration = "other" },
+		"order":             func(s *Grid) { s.Procedure = "" },
+		"one row":           func(s *Grid) { s.Data.Rows = 1 },
+		"data":              func(s *Grid) { s.Data.LaplaceScale = 0 },
 	} {
 		s := small()
 		change(&s)

@@ -73,7 +73,7 @@ func ExampleMixtureBound() {
 // Ranking by distance against ranking by t-statistic, without noise and with: paired
 // replicates and intervals that hold together.
 func ExampleSelectionStudy() {
-	s := formulas.PublishedSelectionStudy()
+	s := formulas.PublishedGrid()
 	s.Data.Features, s.Replicates = 300, 50
 	s.Epsilons = []float64{10, math.Inf(1)}
 	out, err := s.Run(context.Background())

@@ -1,6 +1,7 @@
 package formulas
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -11,14 +12,67 @@ import (
 
 // Statements of the papers that no replay computes and tests hold against what replays do.
 
+// Grid is a study of every count, ε and ranking, with noise of one calibration.
+type Grid struct {
+	SelectionStudy
+	Data         Synthetic
+	Counts       []int
+	Epsilons     []float64
+	Rankings     []Ranking
+	Calibration  Calibration
+	NoisyQueries bool
+}
+
+// PublishedGrid has the settings of [D] Sec. 4.1, with 100 replicates.
+func PublishedGrid() Grid {
+	return Grid{
+		SelectionStudy: PublishedSelectionStudy(), Data: Synthetic{SparseMixture(), 30},
+		Counts: []int{20}, Epsilons: []float64{1, 2, 3, 4, 5, 6, 8, 10}, Rankings: []Ranking{Distance, TStatistic}, Calibration: Published,
+	}
+}
+
+// Outcome is one arm over all replicates, in their order.
+type Outcome struct {
+	Arm
+	Errors []float64
+}
+
+// Outcomes are a study's results.
+type Outcomes struct {
+	Study Grid
+	All   []Outcome
+}
+
+// Run runs the study.
+func (g Grid) Run(ctx context.Context) (*Outcomes, error) {
+	s := g.SelectionStudy
+	s.Data = g.Data
+	for _, epsilon := range g.Epsilons {
+		for _, ranking := range g.Rankings {
+			for _, count := range g.Counts {
+				s.Arms = append(s.Arms, Arm{ranking, count, epsilon, g.Calibration, g.NoisyQueries})
+			}
+		}
+	}
+	errors, err := s.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcomes{Study: g}
+	for i, a := range s.Arms {
+		out.All = append(out.All, Outcome{a, errors[i*s.Replicates:][:s.Replicates]})
+	}
+	return out, nil
+}
+
 // Find returns one arm's outcome.
-func (o *Outcomes) Find(arm Arm) (Outcome, error) {
+func (o *Outcomes) Find(ranking Ranking, count int, epsilon float64) (Outcome, error) {
 	for _, x := range o.All {
-		if x.Arm == arm {
+		if x.Ranking == ranking && x.Count == count && x.Epsilon == epsilon {
 			return x, nil
 		}
 	}
-	return Outcome{}, fmt.Errorf("%w: the study has no arm %v", theory.ErrInput, arm)
+	return Outcome{}, fmt.Errorf("%w: the study has no arm %s of %d features at ε %v", theory.ErrInput, ranking, count, epsilon)
 }
 
 // Difference compares two rankings at one ε.
@@ -57,11 +111,11 @@ func (o *Outcomes) Below(first, second Ranking, count int, confidence float64) (
 	c := Claim{First: first, Second: second, Count: count, Confidence: confidence, Verdict: Holds}
 	each := 1 - (1-confidence)/float64(len(o.Study.Epsilons))
 	for _, epsilon := range o.Study.Epsilons {
-		a, err := o.Find(Arm{first, count, epsilon})
+		a, err := o.Find(first, count, epsilon)
 		if err != nil {
 			return Claim{}, err
 		}
-		b, err := o.Find(Arm{second, count, epsilon})
+		b, err := o.Find(second, count, epsilon)
 		if err != nil {
 			return Claim{}, err
 		}

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"pawl/experiments/dfs"
 	"pawl/experiments/formulas"
 )
 
@@ -38,13 +37,13 @@ func rankTwo(replicate int, noise, points, norm float64) ([]float64, error) {
 	p, rng := examplePopulation(), rand.New(rand.NewPCG(1, uint64(replicate)))
 	rows := p.Rows(exampleRows, rng)
 	if norm > 0 {
-		rows = dfs.Clip(rows, norm)
+		rows = formulas.Clip(rows, norm)
 	}
 	rows = formulas.AddNoise(rows, noise, rng)
 	v := make([]float64, columns)
 	for feature := range 2 {
 		var mean, variance [2]float64
-		alone := dfs.Cut(rows, []int{feature})
+		alone := formulas.Cut(rows, []int{feature})
 		for k := range rows {
 			values := slices.Concat(alone[k]...)
 			mean[k] = stat.Mean(values, nil)

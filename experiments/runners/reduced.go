@@ -11,7 +11,6 @@ import (
 	"pawl/data/images"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/dfs"
 	"pawl/experiments/formulas"
 	"pawl/workflow"
 )
@@ -104,7 +103,7 @@ func (s *reduced) choose(w string) []int {
 // asPublished is Algorithm 1 and a perceptron on what it puts out.
 func (s *reduced) asPublished(ctx context.Context, w string, epsilon float64, seed uint64) (float64, error) {
 	features := s.choose(w)
-	both := dfs.Cut([2][][]float64{s.train, s.test}, features)
+	both := formulas.Cut([2][][]float64{s.train, s.test}, features)
 	stdDev, err := formulas.Published.StdDev(formulas.MaxNorms([2][][]float64{both[0], nil}), formulas.Budget{Epsilon: epsilon, Delta: reducedDelta})
 	if err != nil {
 		return 0, err
@@ -126,7 +125,7 @@ func (s *reduced) honest(ctx context.Context, w string, epsilon float64, seed ui
 		}
 		budget = formulas.Budget{Epsilon: 3 * epsilon / 4, Delta: reducedDelta / 2}
 	}
-	return s.perceptron(ctx, dfs.Cut([2][][]float64{s.train, s.test}, features), &budget, seed)
+	return s.perceptron(ctx, formulas.Cut([2][][]float64{s.train, s.test}, features), &budget, seed)
 }
 
 // perceptron trains a network of one hidden layer on the first rows by the plan that the command line runs, without noise
@@ -201,7 +200,7 @@ func (s *reduced) rankPrivately(b formulas.Budget, seed uint64) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := s.sums(dfs.Clip([2][][]float64{s.train, nil}, s.norm)[0])
+	m := s.sums(formulas.Clip([2][][]float64{s.train, nil}, s.norm)[0])
 	rng := rand.New(rand.NewPCG(seed, 2))
 	share := float64(len(s.train)) / float64(len(s.classes))
 	for k := range m.first {

@@ -30,8 +30,8 @@ func set() *replay.Set {
 			"spread": replay.Of(spreadOut), "bound errors": replay.Of(boundErrors), "clock": replay.Of(clock),
 			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend),
 			"choose and learn": replay.Of(chooseAndLearn), "best constant": replay.Of(bestConstant),
-			"study selection": replay.Of(studySelection), "select honestly": replay.Of(selectHonestly), "select rows": replay.Of(selectRows),
-			"choose columns": replay.Of(choose), "fit chosen columns": replay.Of(fitChosen), "work": replay.Of(work),
+			"study selection": replay.Of(studySelection),
+			"choose columns":  replay.Of(choose), "fit chosen columns": replay.Of(fitChosen), "work": replay.Of(work),
 		},
 		Functions: func(ctx context.Context, r *experiments.Run) map[string]any {
 			return map[string]any{
