@@ -86,7 +86,7 @@ func (l *centre) memory(_, _ bool) int { return l.d }
 // Centred is the number of inputs of the net's centre layer, 0 for a net without
 // one. Its mean is part of Frozen.
 func (n *Net) Centred() int {
-	if l := n.centre(); l != nil {
+	if l := only[*centre](n); l != nil {
 		return l.d
 	}
 	return 0
@@ -98,17 +98,8 @@ func (n *Net) SetCentre(mean []float32) error {
 	if len(mean) != n.Centred() {
 		return fmt.Errorf("network: a mean of %d numbers for a net that centres %d", len(mean), n.Centred())
 	}
-	if l := n.centre(); l != nil {
+	if l := only[*centre](n); l != nil {
 		copy(l.mean(n.frozen), mean)
-	}
-	return nil
-}
-
-func (n *Net) centre() *centre {
-	for _, o := range n.ops {
-		if l, ok := o.(*centre); ok {
-			return l
-		}
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (b *builder) releasedPCA(l Layer, info *LayerInfo) (op, error) {
 // Released describes the release that the net's dp_pca layer waits for; ok is false for
 // a net without one.
 func (n *Net) Released() (r Released, ok bool) {
-	if l := n.releasedPCA(); l != nil {
+	if l := only[*releasedPCA](n); l != nil {
 		return l.spec, true
 	}
 	return Released{}, false
@@ -71,7 +71,7 @@ func (n *Net) Released() (r Released, ok bool) {
 // SetReleased sets the mean (Inputs numbers) and the components (Inputs×Components,
 // row-major) of the dp_pca layer. Net and Rest share them.
 func (n *Net) SetReleased(mean, basis []float32) error {
-	l := n.releasedPCA()
+	l := only[*releasedPCA](n)
 	switch {
 	case l == nil:
 		return errors.New("network: no layer waits for principal components")
@@ -79,14 +79,5 @@ func (n *Net) SetReleased(mean, basis []float32) error {
 		return fmt.Errorf("network: %d and %d numbers do not fit its principal components", len(mean), len(basis))
 	}
 	l.set(n.frozen, mean, basis)
-	return nil
-}
-
-func (n *Net) releasedPCA() *releasedPCA {
-	for _, o := range n.ops {
-		if l, ok := o.(*releasedPCA); ok {
-			return l
-		}
-	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (l *pca) memory(_, _ bool) int { return l.d + l.k }
 // Components is the number of inputs and of principal components of the net's pca
 // layer, zeros for a net without one. Its numbers are part of Frozen.
 func (n *Net) Components() (inputs, components int) {
-	if l := n.pca(); l != nil {
+	if l := only[*pca](n); l != nil {
 		return l.d, l.k
 	}
 	return 0, 0
@@ -71,7 +71,7 @@ func (n *Net) Components() (inputs, components int) {
 // SetComponents sets the mean (inputs numbers) and the basis (inputs×components,
 // row-major).
 func (n *Net) SetComponents(mean, basis []float32) error {
-	l := n.pca()
+	l := only[*pca](n)
 	if l == nil || len(mean) != l.d || len(basis) != l.d*l.k {
 		return fmt.Errorf("network: %d and %d numbers do not fit its principal components", len(mean), len(basis))
 	}
@@ -84,13 +84,14 @@ func (l *pca) set(frozen, mean, basis []float32) {
 	copy(frozen[l.frozen+l.d:], basis)
 }
 
-func (n *Net) pca() *pca {
+// only is the layer of its kind, of which a network has one at most; nil if it has none.
+func only[L any](n *Net) (l L) {
 	for _, o := range n.ops {
-		if l, ok := o.(*pca); ok {
+		if l, ok := o.(L); ok {
 			return l
 		}
 	}
-	return nil
+	return l
 }
 
 func (l *pca) write(w *writer, v value) value {

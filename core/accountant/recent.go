@@ -11,7 +11,7 @@ import (
 // recent keeps results, by all that they depend on: one job asks for the cost of
 // the same event where it is planned, foretold, charged and stated, and runs that are
 // compared differ by their seeds alone. Nothing of it depends on data.
-var recent = memo[asked, Result]{most: 256}
+var recent = memo[asked, Result]{most: 1 << 10}
 
 // asked is what a result depends on; event is its one spelling as JSON, in which
 // numbers are exact.

@@ -1,10 +1,7 @@
 package figures
 
 import (
-	"fmt"
 	"math"
-	"reflect"
-	"sync"
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
@@ -25,22 +22,6 @@ const (
 // trainings do.
 var filterSizes = []float64{0.3, 1, 2, 4, 10, 40, 200}
 
-// prices keeps what was priced: an event, its relation and delta always give the same bound.
-var prices struct {
-	sync.Mutex
-	known map[priceKey]price
-}
-
-// mostPrices bounds what is kept.
-const mostPrices = 1 << 14
-
-type priceKey struct {
-	accountant ledger.Accountant
-	event      string
-	relation   dp.Relation
-	delta      float64
-}
-
 type price struct {
 	epsilon ledger.Number
 	method  string
@@ -52,12 +33,12 @@ type pricer struct {
 	entries []ledger.Entry
 	delta   float64
 	sizes   []float64        // of the filters that price; nil: exactly
-	roughly map[string]price // by event
+	known   map[string]price // by event
 }
 
 // pricerOf prices at the delta of the budget; without one, at the largest that was asked for.
 func pricerOf(v *ledger.View) *pricer {
-	p := &pricer{v: v, entries: v.Entries(), roughly: map[string]price{}}
+	p := &pricer{v: v, entries: v.Entries(), known: map[string]price{}}
 	different := map[string]bool{}
 	for _, e := range p.entries {
 		different[string(e.Event)] = true
@@ -81,13 +62,14 @@ func pricerOf(v *ledger.View) *pricer {
 
 // one prices an event; text is its stored form.
 func (p *pricer) one(e dp.Event, text []byte) price {
-	if p.sizes == nil {
-		return p.exactPrice(string(text), e)
-	}
-	x, ok := p.roughly[string(text)]
+	x, ok := p.known[string(text)]
 	if !ok {
-		x = p.roughPrice(ledger.Assigned{Event: e})
-		p.roughly[string(text)] = x
+		if p.sizes == nil {
+			x = p.exactPrice(e)
+		} else {
+			x = p.roughPrice(ledger.Assigned{Event: e})
+		}
+		p.known[string(text)] = x
 	}
 	return x
 }
@@ -102,11 +84,7 @@ func (p *pricer) atOnce(events []ledger.Assigned) price {
 	}
 	var dearest price
 	for _, all := range together(events, p.v.Relation) {
-		text, err := dp.EncodeEvent(all)
-		if err != nil { // too many for one stored event: a key of its own
-			text = fmt.Appendf(nil, "%v", all)
-		}
-		if x := p.exactPrice(string(text), all); !(x.epsilon < dearest.epsilon) {
+		if x := p.exactPrice(all); !(x.epsilon < dearest.epsilon) {
 			dearest = x
 		}
 	}
@@ -128,32 +106,13 @@ func (p *pricer) roughPrice(events ...ledger.Assigned) price {
 	return price{ledger.NumberOf(ledger.RoundUp(least, nil)), "filter"}
 }
 
-func (p *pricer) exactPrice(text string, e dp.Event) price {
-	key := priceKey{p.v.Accountant, text, p.v.Relation, p.delta}
-	comparable := reflect.ValueOf(p.v.Accountant).Comparable() // else it is no key
-	if comparable {
-		prices.Lock()
-		x, ok := prices.known[key]
-		prices.Unlock()
-		if ok {
-			return x
-		}
-	}
+// exactPrice is quick for what the accountant priced lately.
+func (p *pricer) exactPrice(e dp.Event) price {
 	epsilon, method, err := p.v.Accountant.Epsilon(e, p.v.Relation, p.delta)
 	if err != nil {
-		return price{epsilon: ledger.Number(math.Inf(1))} // not kept: it may have been the time that ran out
+		return price{epsilon: ledger.Number(math.Inf(1))}
 	}
-	x := price{ledger.NumberOf(ledger.RoundUp(epsilon, nil)), method}
-	if !comparable {
-		return x
-	}
-	prices.Lock()
-	defer prices.Unlock()
-	if len(prices.known) >= mostPrices || prices.known == nil {
-		prices.known = map[priceKey]price{}
-	}
-	prices.known[key] = x
-	return x
+	return price{ledger.NumberOf(ledger.RoundUp(epsilon, nil)), method}
 }
 
 // mostPlaces bounds the places of units that together looks at one by one.

@@ -1,9 +1,7 @@
 package bound
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -19,27 +17,11 @@ const BestOfTwo Correction = "best_of_declared_and_split"
 //
 // Errors: those of Epsilon; fewer than one guess of a kind or more than half of all.
 func (c Canaries) EpsilonDeclared(each int, delta, confidence float64) (OneRun, error) {
-	if err := c.check(); err != nil {
+	order, g, err := c.outermost(each)
+	if err != nil {
 		return OneRun{}, err
 	}
-	n := len(c.Score)
-	if each < 1 || each > n/2 {
-		return OneRun{}, invalid("%d guesses of a kind about %d canaries", each, n)
-	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Score[a], c.Score[b]) })
-	g := Guesses{Canaries: n, Made: 2 * each}
-	for k := range each {
-		if !c.In[order[k]] {
-			g.Right++
-		}
-		if c.In[order[n-1-k]] {
-			g.Right++
-		}
-	}
+	n := len(order)
 	epsilon, err := g.Epsilon(delta, confidence)
 	return OneRun{epsilon, delta, confidence, Guesser{Upper: c.Score[order[n-each]], Lower: c.Score[order[each-1]]}, g, Fixed}, err
 }

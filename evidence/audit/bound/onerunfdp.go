@@ -72,27 +72,11 @@ func (c Curve) refuted(right, made, m int, alpha float64) bool {
 // Judge guesses "in" about the each largest scores and "out" about the each smallest, a
 // number that is fixed beforehand, and holds them against the curve.
 func (c Canaries) Judge(curve Curve, each int, confidence float64) (FDP, error) {
-	if err := c.check(); err != nil {
+	_, g, err := c.outermost(each)
+	if err != nil {
 		return FDP{}, err
 	}
-	n := len(c.Score)
-	if each < 1 || each > n/2 {
-		return FDP{}, invalid("%d guesses of a kind about %d canaries", each, n)
-	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Score[a], c.Score[b]) })
-	out := FDP{Guesses: Guesses{Canaries: n, Made: 2 * each}, Confidence: confidence}
-	for k := range each {
-		if !c.In[order[k]] {
-			out.Guesses.Right++
-		}
-		if c.In[order[n-1-k]] {
-			out.Guesses.Right++
-		}
-	}
+	n, out := g.Canaries, FDP{Guesses: g, Confidence: confidence}
 	// More right guesses are never less evidence.
 	low, high := 0, out.Guesses.Made+1
 	for high-low > 1 {
@@ -161,4 +145,31 @@ func Pool(p []float64, confidence float64) FewRuns {
 	}
 	out.Convicted = out.PValue <= 1-confidence
 	return out
+}
+
+// outermost orders the canaries by score, the smallest first, and counts the guesses that are right of "in" about the
+// each largest and "out" about the each smallest.
+func (c Canaries) outermost(each int) (order []int, g Guesses, err error) {
+	if err := c.check(); err != nil {
+		return nil, g, err
+	}
+	n := len(c.Score)
+	if each < 1 || each > n/2 {
+		return nil, g, invalid("%d guesses of a kind about %d canaries", each, n)
+	}
+	order = make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Score[a], c.Score[b]) })
+	g = Guesses{Canaries: n, Made: 2 * each}
+	for k := range each {
+		if !c.In[order[k]] {
+			g.Right++
+		}
+		if c.In[order[n-1-k]] {
+			g.Right++
+		}
+	}
+	return order, g, nil
 }

@@ -83,11 +83,7 @@ func (s *Split) Descend(ctx context.Context, d Descent, seed uint64) (accuracy f
 // descend trains a number of times, all on one permit of a ledger of their own with noise
 // from a seed.
 func (s *Split) descend(ctx context.Context, d Descent, repeats int, seed uint64) ([]float64, error) {
-	o := encode.Options{Linear: true, InterceptOnly: len(d.Columns) == 0}
-	for _, j := range d.Columns {
-		o.Attributes = append(o.Attributes, name(j))
-	}
-	enc, err := encode.New(s.schema, label, o)
+	enc, err := s.encoding(d.Columns)
 	if err != nil {
 		return nil, err
 	}

@@ -28,11 +28,7 @@ func (s *Split) Accuracies(ctx context.Context, f Fits, src *entropy.Source) ([]
 	if f.Formula == "" {
 		f.Formula = public.Diffprivlib2021
 	}
-	o := encode.Options{Linear: true, InterceptOnly: len(f.Columns) == 0}
-	for _, j := range f.Columns {
-		o.Attributes = append(o.Attributes, name(j))
-	}
-	enc, err := encode.New(s.schema, label, o)
+	enc, err := s.encoding(f.Columns)
 	if err != nil {
 		return nil, err
 	}
@@ -75,4 +71,13 @@ func percents(right []int, of int) []float64 {
 		out[k] = 100 * float64(n) / float64(of)
 	}
 	return out
+}
+
+// encoding is that of linear models over some columns.
+func (s *Split) encoding(columns []int) (*encode.Encoding, error) {
+	o := encode.Options{Linear: true, InterceptOnly: len(columns) == 0}
+	for _, j := range columns {
+		o.Attributes = append(o.Attributes, name(j))
+	}
+	return encode.New(s.schema, label, o)
 }
