@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -82,7 +81,7 @@ func (o Options) strict() (bool, error) {
 // not change with the schema.
 type Row func(cells []float64, found schema.Record) error
 
-// Read reads a table against a schema and calls row for each record. The format,
+// ReadFrom reads a table against a schema and calls row for each record; name stands for the file in errors. The format,
 // CSV, Parquet or Arrow IPC, is told by content, TSV by the ending .tsv and JSON lines by
 // .jsonl.
 //
@@ -95,16 +94,6 @@ type Row func(cells []float64, found schema.Record) error
 // A typed cell means what its text in CSV would mean (7.0 is a whole number, 1 is
 // true), and a null is a missing cell. A column of a type that has no such text is
 // refused, unless it is ignored.
-func Read(path string, s *schema.Schema, o Options, row Row) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return ReadFrom(path, f, s, o, row)
-}
-
-// ReadFrom is Read for an open stream; name stands for the file in errors.
 func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) error {
 	t, in, strict, err := openTable(name, r, s, o, "", nil)
 	if err != nil {

@@ -13,17 +13,6 @@ func (l *Ledger) User() string { return l.user }
 // that is the cost of the job.
 func (l *Ledger) FirstTotal() string { return l.total }
 
-// Limit returns the budget in force; limited is false if there is none.
-func (l *Ledger) Limit(ctx context.Context, dataset string) (epsilon, delta Amount, limited bool, err error) {
-	err = l.view(ctx, dataset, func(s *state) error {
-		if limited = s.limited(); limited {
-			epsilon, delta = s.budget.epsilon, s.budget.delta
-		}
-		return nil
-	})
-	return epsilon, delta, limited, err
-}
-
 // Public reports whether the data set is public in the ledger.
 func (l *Ledger) Public(ctx context.Context, dataset string) (public bool, err error) {
 	err = l.view(ctx, dataset, func(s *state) error {

@@ -77,9 +77,9 @@ func EffectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 			"the schema says public, but the ledger lists the data set as sensitive, and the ledger decides (to change it: pawl ledger declare-public)")
 	}
 	s.Public = public
-	epsilon, delta, limited, err := l.Limit(ctx, name)
-	if limited {
-		s.GrantedEpsilon, s.GrantedDelta = epsilon.String(), delta.String()
+	v, err := l.View(ctx, name)
+	if err == nil && v.Granted != nil {
+		s.GrantedEpsilon, s.GrantedDelta = v.Budget().Epsilon.String(), v.Budget().Delta.String()
 	}
 	return err
 }

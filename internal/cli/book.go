@@ -115,11 +115,15 @@ exit status is 0 whatever the answer.`,
 				}
 				event = stated.Event
 			} else {
-				_, delta, _, limitErr := l.Limit(c.Context(), args[0])
-				if limitErr != nil {
-					return nearName(c.Context(), a, l, args[0], limitErr)
+				v, unknown := l.View(c.Context(), args[0])
+				if unknown != nil {
+					return nearName(c.Context(), a, l, args[0], unknown)
 				}
-				event, err = oneRelease(epsilon, delta.Float64())
+				delta := 0.0
+				if v.Granted != nil {
+					delta = v.Budget().Delta.Float64()
+				}
+				event, err = oneRelease(epsilon, delta)
 			}
 			if err != nil {
 				return err

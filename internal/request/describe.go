@@ -50,7 +50,7 @@ func (d *Desk) Describe(ctx context.Context, data *source.Data, f *Describe) (*J
 	if err != nil {
 		return nil, err
 	}
-	if _, _, _, err := d.Ledger.Limit(ctx, j.Source.Name); errors.Is(err, ledger.ErrUnknownDataset) && asked && !in.Public {
+	if _, err := d.Ledger.View(ctx, j.Source.Name); errors.Is(err, ledger.ErrUnknownDataset) && asked && !in.Public {
 		plan.Warnings = append(plan.Warnings, fmt.Sprintf("data set %q has no budget yet: unless --budget grants more, this description takes all of it", j.Source.Name))
 	}
 	job := d.ofTable(plan, j)

@@ -417,14 +417,16 @@ func nearestAdvice(name string, among []string) string {
 // default, and returned. What else the ledger would refuse comes first: a budget does not mend that.
 func (f *Infer) budgeted(ctx context.Context, l *ledger.Ledger, declared *schema.Schema, asked []infer.Asked, content *reader.Content) (granted float64, err error) {
 	name := declared.Dataset
-	_, delta, limited, err := l.Limit(ctx, name)
+	v, err := l.View(ctx, name)
 	if err == nil {
-		if limited {
-			granted, _ = strconv.ParseFloat(delta.String(), 64)
+		delta := ""
+		if v.Granted != nil {
+			delta = v.Budget().Delta.String()
+			granted, _ = strconv.ParseFloat(delta, 64)
 		}
 		if f.Delta == "" {
 			if f.Delta = ledger.UsualDelta; granted > 0 {
-				f.Delta = delta.String()
+				f.Delta = delta
 			}
 		}
 	}
