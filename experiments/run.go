@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -46,19 +47,7 @@ func Replay(ctx context.Context, e Experiment, r *Run) (*Table, error) {
 		return nil, err
 	}
 	t.Name, t.Title, t.Source, t.Scale = e.Name, e.Title, e.Source, r.Scale
-	t.Seconds = time.Since(start).Seconds()
-	if t.Guarantee == "" {
-		t.Guarantee = NoGuarantee
-	}
-	if t.Rows == nil {
-		t.Rows = []Row{}
-	}
-	if t.Claims == nil {
-		t.Claims = []Claim{}
-	}
-	if t.Notes == nil {
-		t.Notes = []string{}
-	}
+	t.Seconds, t.Guarantee = time.Since(start).Seconds(), cmp.Or(t.Guarantee, NoGuarantee)
 	for i := range t.Rows {
 		if t.Rows[i].Verdict == "" {
 			t.Rows[i].Judge(0, "")

@@ -1,8 +1,6 @@
 package published
 
 import (
-	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -174,24 +172,12 @@ func TestAwareBeatsAll(t *testing.T) {
 
 func TestSetsAreKept(t *testing.T) {
 	want := [][]int{{}, {3, 1}, {7}}
-	flat, err := Flat(t.Context(), 3, func(_ context.Context, i int) ([]int, error) { return want[i], nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	flat := Flat(want)
 	if got, err := Sets(flat); err != nil || !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("got %v (%v), want %v", got, err, want)
 	}
 	if _, err := Sets([]float64{5, 1}); err == nil {
 		t.Error("a cell that is cut off was read")
-	}
-	stop := errors.New("stop")
-	if err := Each(t.Context(), 5, func(_ context.Context, i int) error {
-		if i == 3 {
-			return stop
-		}
-		return nil
-	}); !errors.Is(err, stop) {
-		t.Errorf("error of one: %v", err)
 	}
 }
 

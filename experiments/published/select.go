@@ -3,9 +3,6 @@ package published
 import (
 	"context"
 	"errors"
-	"runtime"
-
-	"golang.org/x/sync/errgroup"
 
 	"pawl/search/evolve"
 	"pawl/search/feature"
@@ -24,21 +21,15 @@ func Genetic(ctx context.Context, m *feature.Matrix, population int, seed uint64
 	return s.Indices(), nil
 }
 
-// Flat are chosen columns, one set for each of n splits, as a cell keeps them: sizes and columns in turn.
-func Flat(ctx context.Context, n int, choose func(ctx context.Context, i int) ([]int, error)) ([]float64, error) {
-	sets := make([][]int, n)
-	err := Each(ctx, n, func(ctx context.Context, i int) (err error) {
-		sets[i], err = choose(ctx, i)
-		return err
-	})
-	var flat []float64
+// Flat are sets of columns as a cell keeps them: sizes and columns in turn.
+func Flat(sets [][]int) (flat []float64) {
 	for _, set := range sets {
 		flat = append(flat, float64(len(set)))
 		for _, j := range set {
 			flat = append(flat, float64(j))
 		}
 	}
-	return flat, err
+	return flat
 }
 
 // Sets reads what Flat wrote.
@@ -56,19 +47,4 @@ func Sets(values []float64) ([][]int, error) {
 		sets, values = append(sets, set), values[1+size:]
 	}
 	return sets, nil
-}
-
-// Each calls f for 0 to n−1 on all processors and returns the first error.
-func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			return f(ctx, i)
-		})
-	}
-	return g.Wait()
 }

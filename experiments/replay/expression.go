@@ -300,12 +300,12 @@ func (v *node) evaluate(s scope) any {
 	var refused refusal
 	switch {
 	case errors.As(err, &missing):
-		check(missing) // says what to get, and from where: no fault of the file
+		experiments.Check(missing) // says what to get, and from where: no fault of the file
 	case errors.As(err, &refused):
-		check(&located{v.place + ": " + string(refused), err})
+		experiments.Check(&located{v.place + ": " + string(refused), err})
 	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		check(&located{fmt.Sprintf("%s: %q: %s", v.place, v.source, text), err})
+		experiments.Check(&located{fmt.Sprintf("%s: %q: %s", v.place, v.source, text), err})
 	}
 	return got
 }
@@ -371,7 +371,7 @@ func only[T any](e *expression, s scope, none string, of func(v any) (T, bool)) 
 	v := e.in(s)
 	got, ok := of(v)
 	if !ok {
-		check(fmt.Errorf("%s: %q is %v, %s", e.place, e.source, v, none))
+		experiments.Check(fmt.Errorf("%s: %q is %v, %s", e.place, e.source, v, none))
 	}
 	return got
 }

@@ -23,15 +23,9 @@ import (
 	"pawl/internal/usage"
 )
 
-// Procedure measures one cell. args are the cell's own, decoded by Args.
-type Procedure func(ctx context.Context, r *experiments.Run, args any) ([]float64, error)
-
-// Kind is a procedure with the form of its arguments.
-type Kind struct {
-	// Args returns a pointer to an empty struct of arguments with json tags.
-	Args func() any
-	Run  Procedure
-}
+// Kind is a procedure that measures cells: a pointer to empty arguments of one, with json tags, and what measures it with
+// them.
+type Kind func() (args any, measure func(ctx context.Context, r *experiments.Run) []float64)
 
 // Set is what files can name.
 type Set struct {
@@ -284,12 +278,10 @@ func placed(path string, err error) error {
 	return usage.Newf(hint, "%s:%d: %s", path, line, strings.TrimPrefix(msg, "YAML: "))
 }
 
-// Of makes a kind of a function with its form of arguments.
-func Of[Args any](measure func(ctx context.Context, r *experiments.Run, args *Args) ([]float64, error)) Kind {
-	return Kind{
-		Args: func() any { return new(Args) },
-		Run: func(ctx context.Context, r *experiments.Run, args any) ([]float64, error) {
-			return measure(ctx, r, args.(*Args))
-		},
+// Of makes a kind of a function with its form of arguments. It may fail by experiments.Check.
+func Of[Args any](measure func(ctx context.Context, r *experiments.Run, args *Args) []float64) Kind {
+	return func() (any, func(ctx context.Context, r *experiments.Run) []float64) {
+		args := new(Args)
+		return args, func(ctx context.Context, r *experiments.Run) []float64 { return measure(ctx, r, args) }
 	}
 }

@@ -65,17 +65,7 @@ func (s *sheet) names(ctx context.Context) scope {
 			return out
 		},
 		// across are the values of several series run by run.
-		"across": func(lists [][]float64) (out [][]float64) {
-			for _, x := range lists {
-				for i, v := range x {
-					if i == len(out) {
-						out = append(out, nil)
-					}
-					out[i] = append(out[i], v)
-				}
-			}
-			return out
-		},
+		"across": experiments.Across,
 		"compact": func(of any) (out []string) {
 			for _, one := range items(of) {
 				if s := fmt.Sprint(one); len(out) == 0 || out[len(out)-1] != s {
@@ -114,11 +104,14 @@ func adapted(name string, f reflect.Value) func(args ...any) (any, error) {
 			}
 			in[i] = v
 		}
-		out := f.Call(in)
-		if len(out) == 2 && !out[1].IsNil() {
-			return nil, out[1].Interface().(error)
-		}
-		return out[0].Interface(), nil
+		return experiments.Attempt(func() any {
+			out := f.Call(in)
+			if len(out) == 2 {
+				err, _ := out[1].Interface().(error)
+				experiments.Check(err)
+			}
+			return out[0].Interface()
+		})
 	}
 }
 

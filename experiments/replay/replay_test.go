@@ -60,11 +60,11 @@ func testSet() *Set {
 	return &Set{
 		Files:     fstest.MapFS{"shared/shared.yaml": {Data: []byte(shared)}},
 		Functions: func(context.Context, *experiments.Run) map[string]any { return nil },
-		Kinds: map[string]Kind{"draw": Of(func(_ context.Context, _ *experiments.Run, d *drawn) (out []float64, err error) {
+		Kinds: map[string]Kind{"draw": Of(func(_ context.Context, _ *experiments.Run, d *drawn) (out []float64) {
 			for i := range d.Runs {
 				out = append(out, d.At+float64(i%2)/10)
 			}
-			return out, nil
+			return out
 		})},
 	}
 }

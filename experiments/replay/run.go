@@ -25,35 +25,6 @@ type sheet struct {
 // fault is one of a table whatever its cells hold: a series that no cell has, or arguments that a procedure refuses.
 type fault struct{ error }
 
-// failure is what an evaluation that fails panics with, so that no step on the way hands an error on; attempt, where
-// evaluations begin, catches it. (text/template does the same.)
-type failure struct{ error }
-
-func check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-func must[T any](v T, err error) T {
-	check(err)
-	return v
-}
-
-// attempt is what f made, or its failure.
-func attempt[T any](f func() T) (v T, err error) {
-	defer func() {
-		switch failed := recover().(type) {
-		case nil:
-		case failure:
-			err = failed.error
-		default:
-			panic(failed)
-		}
-	}()
-	return f(), nil
-}
-
 // faults looks for those before anything is measured: it goes through the table with guesses. What else goes wrong with
 // guesses means nothing.
 func (s *sheet) faults(ctx context.Context) (err error) {
@@ -63,17 +34,17 @@ func (s *sheet) faults(ctx context.Context) (err error) {
 	}
 	defer func(run *experiments.Run, series map[string][]float64) {
 		s.run, s.series = run, series
-		if failed, _ := recover().(failure); errors.As(failed.error, new(*fault)) {
-			err = failed.error
-		}
+		_ = recover()
 	}(s.run, s.series)
 	s.run, s.series = guessing, map[string][]float64{}
-	s.table(ctx)
-	return nil
+	if _, failed := experiments.Attempt(func() *experiments.Table { return s.table(ctx) }); errors.As(failed, new(*fault)) {
+		err = failed
+	}
+	return err
 }
 
 func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
-	t, err := attempt(func() *experiments.Table {
+	t, err := experiments.Attempt(func() *experiments.Table {
 		s := &sheet{file: f, run: r, series: map[string][]float64{}}
 		s.at = s.names(ctx)
 		f.With.add(s.at)
@@ -87,12 +58,13 @@ func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table,
 
 // table measures the cells and makes the table of them.
 func (s *sheet) table(ctx context.Context) *experiments.Table {
-	f, t := s.file, &experiments.Table{Unit: s.file.Unit, Guarantee: s.file.Guarantee}
+	f := s.file
+	t := &experiments.Table{Unit: f.Unit, Guarantee: f.Guarantee, Rows: []experiments.Row{}, Claims: []experiments.Claim{}, Notes: []string{}}
 	each(f.Cells, s.at, func(c *cell, at scope) { s.measure(ctx, c, at) })
 	each(f.Then, s.at, func(h *then, at scope) { s.add(h.Key.key(at), h.Value.series(at)) })
 	rows(t, f.Rows, s.at)
 	if len(t.Rows) == 0 {
-		check(&fault{fmt.Errorf("%s: no rows", f.path)})
+		experiments.Check(&fault{fmt.Errorf("%s: no rows", f.path)})
 	}
 	claims(t, f.Claims, s.at)
 	each(f.Notes, s.at, func(n *note, at scope) { t.Notes = append(t.Notes, n.Note.in(at)) })
@@ -119,7 +91,7 @@ func (v *settings) add(at scope) {
 			at[one.name] = one.value.in(at)
 		}
 		if len(later) == len(pending) {
-			check(fmt.Errorf("%s is made of itself", later[0].name))
+			experiments.Check(fmt.Errorf("%s is made of itself", later[0].name))
 		}
 		pending = later
 	}
@@ -185,38 +157,31 @@ func (s *sheet) add(key string, values []float64) { s.series[key] = append(s.ser
 // measure measures a cell, or takes its values, and adds them to the series of its key.
 func (s *sheet) measure(ctx context.Context, c *cell, at scope) {
 	key, name := c.Key.key(at), c.Cell.in(at)
-	measure := func() ([]float64, error) {
-		return attempt(func() []float64 { return c.Value.series(at) })
-	}
+	measure := func() []float64 { return c.Value.series(at) }
 	if !c.Value.given {
 		measure = s.procedure(ctx, c, at)
 	}
 	if !s.sure && !s.run.Keeps(name) {
 		s.sure = true
-		check(s.faults(ctx))
+		experiments.Check(s.faults(ctx))
 	}
-	s.add(key, must(s.run.Cell(ctx, name, measure)))
+	s.add(key, experiments.Must(s.run.Cell(ctx, name, func() ([]float64, error) { return experiments.Attempt(measure) })))
 }
 
 // procedure is that of a cell with its arguments.
-func (s *sheet) procedure(ctx context.Context, c *cell, at scope) func() ([]float64, error) {
-	kind := s.file.set.Kinds[c.Do]
-	args := kind.Args()
-	text, err := json.Marshal(c.With.in(at))
-	if err == nil {
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.DisallowUnknownFields()
-		err = d.Decode(args)
-	}
-	if err != nil {
-		check(fmt.Errorf("%s: %s: %s", c.Cell.place, c.Do, strings.TrimPrefix(err.Error(), "json: ")))
+func (s *sheet) procedure(ctx context.Context, c *cell, at scope) func() []float64 {
+	args, measure := s.file.set.Kinds[c.Do]()
+	d := json.NewDecoder(bytes.NewReader(experiments.Must(json.Marshal(c.With.in(at)))))
+	d.DisallowUnknownFields()
+	if err := d.Decode(args); err != nil {
+		experiments.Check(fmt.Errorf("%s: %s: %s", c.Cell.place, c.Do, strings.TrimPrefix(err.Error(), "json: ")))
 	}
 	if checked, ok := args.(interface{ Check() error }); ok {
 		if err := checked.Check(); err != nil {
-			check(&fault{fmt.Errorf("%s: %w", c.Cell.place, err)})
+			experiments.Check(&fault{fmt.Errorf("%s: %w", c.Cell.place, err)})
 		}
 	}
-	return func() ([]float64, error) { return kind.Run(ctx, s.run, args) }
+	return func() []float64 { return measure(ctx, s.run) }
 }
 
 func (w *row) row(at scope) experiments.Row {

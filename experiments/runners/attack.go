@@ -1,16 +1,12 @@
 package runners
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strconv"
 
-	"pawl/compute/kernel"
 	"pawl/compute/nn"
 	"pawl/compute/zoo"
 	"pawl/evidence/audit/attack"
@@ -79,27 +75,14 @@ func (t *attacking) changed() (zoo.Spec, error) {
 
 // attackNets returns for each number of shadow models and each target the success of the attack model and of a threshold
 // on the loss, then each model's share of right answers for members and for others.
-func attackNets(ctx context.Context, r *experiments.Run, t *attacking) ([]float64, error) {
-	data, err := lab.OpenImages(t.Data, r.DataDir, math.MaxInt, 10)
-	if err != nil {
-		return nil, err
-	}
-	trained, err := t.models(ctx, data)
-	if err != nil {
-		return nil, err
-	}
-	by, err := rotate(trained, t.Shadows, t.Most)
-	if err != nil {
-		return nil, err
-	}
-	return flatten(by, trained), nil
+func attackNets(ctx context.Context, r *experiments.Run, t *attacking) []float64 {
+	trained := t.models(ctx, must(lab.OpenImages(t.Data, r.DataDir, math.MaxInt, 10)))
+	return flatten(rotate(ctx, trained, t.Shadows, t.Most), trained)
 }
 
-func flatten(by [][]success, models []answered) (flat []float64) {
-	for _, all := range by {
-		for _, s := range all {
-			flat = append(flat, s.svm, s.loss)
-		}
+func flatten(by []success, models []answered) (flat []float64) {
+	for _, s := range by {
+		flat = append(flat, s.svm, s.loss)
 	}
 	for _, m := range models {
 		flat = append(flat, m.right[0], m.right[1])
@@ -108,9 +91,8 @@ func flatten(by [][]success, models []answered) (flat []float64) {
 }
 
 // ceiling is the largest success that ε allows at δ = 1e-5 and even odds.
-func ceiling(epsilon string) (float64, error) {
-	e, err := strconv.ParseFloat(epsilon, 64)
-	return bound.MaxSuccess(e, 1e-5, 0.5), err
+func ceiling(epsilon string) float64 {
+	return bound.MaxSuccess(must(strconv.ParseFloat(epsilon, 64)), 1e-5, 0.5)
 }
 
 // answered is a trained model with what it says about its own records: members first, and
@@ -119,6 +101,9 @@ type answered struct {
 	attack.Posteriors
 	right [2]float64 // share of right answers: members, others
 }
+
+// answer is what a model says of a record.
+func (a answered) answer(i int) []float64 { return a.P[i*a.Classes:][:a.Classes] }
 
 // deal returns the records of each model, members first.
 func (t *attacking) deal(n, models int) [][]int {
@@ -138,35 +123,23 @@ func (t *attacking) deal(n, models int) [][]int {
 }
 
 // models trains so many and asks them about their records.
-func (t *attacking) models(ctx context.Context, data *lab.Images) ([]answered, error) {
-	net, err := t.changed()
-	if err != nil {
-		return nil, err
-	}
-	out := make([]answered, t.Models)
-	by := t.training
+func (t *attacking) models(ctx context.Context, data *lab.Images) []answered {
+	net, out, by := must(t.changed()), make([]answered, t.Models), t.training
 	by.By, by.Clip, by.Last = "adam", 1, true
 	for k, records := range t.deal(data.Train.Len(), t.Models) {
 		own := &lab.Images{Name: data.Name, Target: data.Target, Train: data.Train.Some(records[:t.Members]), Test: lab.First(data.Test, 10)}
-		outcome, err := own.Run(ctx, net, uint64(k+1), by.set)
-		if err != nil {
-			return nil, err
-		}
+		outcome := must(own.Run(ctx, net, uint64(k+1), by.set))
 		set := data.Train.Some(records)
 		p := attack.Posteriors{Classes: len(set.Classes), P: outcome.Model.Answers(set.Len(), set.At)}
 		for _, y := range set.Labels {
 			p.Label = append(p.Label, int(y))
 		}
 		out[k].Posteriors = p
-		right, err := p.Scores(attack.Correct)
-		if err != nil {
-			return nil, fmt.Errorf("model %d: %w", k, err)
-		}
-		for i, v := range right {
+		for i, v := range must(p.Scores(attack.Correct)) {
 			out[k].right[i/t.Members] += v / float64(t.Members)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // success of an attack on one target, as shares of right answers over as many members as
@@ -175,66 +148,43 @@ type success struct{ svm, loss float64 }
 
 // rotate attacks every model by an attack model that learns from the next ones of the
 // circle, for each number of shadow models.
-func rotate(models []answered, shadows []int, most int) ([][]success, error) {
-	out := make([][]success, len(shadows))
-	errs := make([]error, len(shadows)*len(models))
-	for i := range out {
-		out[i] = make([]success, len(models))
-	}
-	kernel.Parallel(runtime.GOMAXPROCS(0), len(errs), func(part int) {
-		i, target := part/len(models), part%len(models)
-		var by []answered
-		for k := range shadows[i] {
+func rotate(ctx context.Context, models []answered, shadows []int, most int) []success {
+	return experiments.Each(ctx, len(shadows)*len(models), func(i int) success {
+		target, by := i%len(models), []answered(nil)
+		for k := range shadows[i/len(models)] {
 			by = append(by, models[(target+1+k)%len(models)])
 		}
-		out[i][target], errs[part] = attacked(models[target], by, most)
+		return attacked(models[target], by, most)
 	})
-	return out, cmp.Or(errs...)
 }
 
 // attacked attacks one target. An attack model learns from at most so many records of each
 // shadow model, as many members as others.
-func attacked(target answered, shadows []answered, most int) (success, error) {
+func attacked(target answered, shadows []answered, most int) (s success) {
 	var rows, losses [][]float64
 	var member []bool
 	for _, s := range shadows {
 		half := len(s.Label) / 2
-		take := min(half, most/2)
-		signal, err := s.Scores(attack.Loss)
-		if err != nil {
-			return success{}, err
-		}
+		take, signal := min(half, most/2), must(s.Scores(attack.Loss))
 		for j := range 2 * take {
 			i := j
 			if j >= take {
 				i = half + j - take
 			}
-			rows, losses = append(rows, s.P[i*s.Classes:(i+1)*s.Classes]), append(losses, []float64{signal[i]})
+			rows, losses = append(rows, s.answer(i)), append(losses, []float64{signal[i]})
 			member = append(member, j < take)
 		}
 	}
-	svm, err := attack.TrainSVM(rows, member, attack.SVMOptions{})
-	if err != nil {
-		return success{}, err
-	}
-	logistic, err := attack.TrainLogistic(losses, member, 0)
-	if err != nil {
-		return success{}, err
-	}
-	signal, err := target.Scores(attack.Loss)
-	if err != nil {
-		return success{}, err
-	}
-	var s success
+	svm, logistic := must(attack.TrainSVM(rows, member, attack.SVMOptions{})), must(attack.TrainLogistic(losses, member, 0))
 	each := 1 / float64(len(target.Label))
-	for i := range target.Label {
+	for i, signal := range must(target.Scores(attack.Loss)) {
 		in := i < len(target.Label)/2
-		if (svm.Score(target.P[i*target.Classes:(i+1)*target.Classes]) > 0) == in {
+		if (svm.Score(target.answer(i)) > 0) == in {
 			s.svm += each
 		}
-		if (logistic.Score([]float64{signal[i]}) > 0) == in {
+		if (logistic.Score([]float64{signal}) > 0) == in {
 			s.loss += each
 		}
 	}
-	return s, nil
+	return s
 }

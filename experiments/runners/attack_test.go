@@ -59,11 +59,7 @@ func TestRotate(t *testing.T) {
 		for k := range 5 {
 			models = append(models, leaking(uint64(k), c.leak))
 		}
-		by, err := rotate(models, []int{2, 4}, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		flat := flatten(by, models)
+		flat := flatten(rotate(t.Context(), models, []int{2, 4}, 100), models)
 		for k := range 4 { // two numbers of shadow models, by the attack model and by the loss
 			var x []float64
 			for i := range 5 {

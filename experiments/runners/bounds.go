@@ -59,17 +59,12 @@ func (b *bounding) norm(p int) float64 {
 
 // boundErrors returns seven numbers for each dimension and noise: three errors, three arguments of Φ, and the honest
 // error, 0 where noise is fixed.
-func boundErrors(ctx context.Context, _ *experiments.Run, b *bounding) ([]float64, error) {
-	var values []float64
+func boundErrors(ctx context.Context, _ *experiments.Run, b *bounding) (values []float64) {
 	for _, p := range b.Features {
 		noises := []formulas.Noise{{Fixed: 1}}
 		for i, e := range append(b.Epsilons, b.Epsilons...) { // as published, then honest
 			budget := formulas.Budget{Epsilon: e, Delta: boundDelta}
-			multiplier, err := budget.AnalyticNoiseMultiplier()
-			if err != nil {
-				return nil, err
-			}
-			n := formulas.Noise{Fixed: 2 * b.norm(p) * multiplier}
+			n := formulas.Noise{Fixed: 2 * b.norm(p) * must(budget.AnalyticNoiseMultiplier())}
 			if i < len(b.Epsilons) {
 				n = formulas.Noise{Calibration: formulas.Published, Budget: budget}
 			}
@@ -79,10 +74,7 @@ func boundErrors(ctx context.Context, _ *experiments.Run, b *bounding) ([]float6
 			noises = noises[1:]
 		}
 		study := formulas.BoundStudy{Populations: b.population, Features: []int{p}, Rows: boundRows, Noise: noises, Replicates: b.Replicates, Confidence: .95, Seed: b.Seed}
-		out, err := study.Run(ctx)
-		if err != nil {
-			return nil, err
-		}
+		out := must(study.Run(ctx))
 		for i, o := range out[:max(1, len(b.Epsilons))] {
 			honest := 0.0
 			if len(b.Epsilons) > 0 {
@@ -91,7 +83,7 @@ func boundErrors(ctx context.Context, _ *experiments.Run, b *bounding) ([]float6
 			values = append(values, o.Bound, o.NoisyQuery.Estimate, o.CleanQuery.Estimate, o.BoundArgument, o.NoisyArgument, o.CleanArgument, honest)
 		}
 	}
-	return values, nil
+	return values
 }
 
 // slope is the exponent of y in x, by least squares on logarithms.

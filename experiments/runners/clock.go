@@ -21,9 +21,9 @@ type clocked struct {
 }
 
 // inputs are random images of SVHN's size, or messages.
-func inputs(spec zoo.Spec, dataDir string, rows int) (*lab.Images, error) {
+func inputs(spec zoo.Spec, dataDir string, rows int) *lab.Images {
 	if l := spec.Network.Layers[0]; l.Kind == "embedding" {
-		return lab.OpenTexts("sms-spam", dataDir, spec.Input.Size()-1, l.Vocabulary, rows, 1, 1)
+		return must(lab.OpenTexts("sms-spam", dataDir, spec.Input.Size()-1, l.Vocabulary, rows, 1, 1))
 	}
 	rng := rand.New(rand.NewPCG(17, 17))
 	in := spec.Input
@@ -37,36 +37,22 @@ func inputs(spec zoo.Spec, dataDir string, rows int) (*lab.Images, error) {
 		}
 		set.Labels = append(set.Labels, int32(rng.IntN(spec.Outputs)))
 	}
-	return &lab.Images{Name: "random images", Target: "class", Train: set, Test: lab.First(set, 1)}, nil
+	return &lab.Images{Name: "random images", Target: "class", Train: set, Test: lab.First(set, 1)}
 }
 
 // clock takes seconds of an epoch by DP-SGD and by SGD in turn.
-func clock(ctx context.Context, r *experiments.Run, c *clocked) ([]float64, error) {
-	spec, err := lab.Net(c.Net)
-	if err != nil {
-		return nil, err
-	}
-	data, err := inputs(spec, r.DataDir, c.Rows)
-	if err != nil {
-		return nil, err
-	}
-	var out []float64
+func clock(ctx context.Context, r *experiments.Run, c *clocked) (out []float64) {
+	net := must(lab.Net(c.Net))
+	data := inputs(net, r.DataDir, c.Rows)
 	for range c.Repeats {
 		for _, noise := range []float64{1, 0} {
-			took := func(epochs float64) (float64, error) {
+			took := func(epochs float64) float64 {
 				start := time.Now()
 				by := training{By: "steps", Rate: 1e-3, Noise: noise, OwnAccountant: true, Batch: c.Batch, Epochs: epochs}
-				_, err := data.Fit(ctx, spec, 1, by.set)
-				return time.Since(start).Seconds(), err
+				must(data.Fit(ctx, net, 1, by.set))
+				return time.Since(start).Seconds()
 			}
-			one, err := took(1)
-			if err != nil {
-				return nil, err
-			}
-			three, err := took(3)
-			if err != nil {
-				return nil, err
-			}
+			one, three := took(1), took(3)
 			// Where a disturbance made the shorter run nearly as long, what is left is the
 			// longer run with all that comes before its first epoch.
 			each := (three - one) / 2
@@ -76,5 +62,5 @@ func clock(ctx context.Context, r *experiments.Run, c *clocked) ([]float64, erro
 			out = append(out, each)
 		}
 	}
-	return out, nil
+	return out
 }

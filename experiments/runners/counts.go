@@ -44,56 +44,33 @@ func (a *auditing) broken(p gradient.Privacy) (gradient.Privacy, error) {
 }
 
 // training is what pawl train would run.
-func (a *auditing) training() (gradient.Privacy, bound.Claim, error) {
-	spec, err := lab.Net(a.Net)
-	if err != nil {
-		return gradient.Privacy{}, bound.Claim{}, err
-	}
+func (a *auditing) training() (gradient.Privacy, bound.Claim) {
+	spec := must(lab.Net(a.Net))
 	set := &images.Set{Shape: [3]int{spec.Input.Height, spec.Input.Width, spec.Input.Channels}, Classes: strings.Split("0123456789", "")}
 	set.Bytes = make([]uint8, a.Rows*int64(set.Size())) // a plan asks how many there are
-	plan, err := (&lab.Images{Name: "canaries", Target: "digit", Train: set}).Plan(spec, 1, func(in *workflow.TrainInput) {
+	plan := must((&lab.Images{Name: "canaries", Target: "digit", Train: set}).Plan(spec, 1, func(in *workflow.TrainInput) {
 		in.Epsilon, in.Preset, in.Clipping, in.Optimizer = a.Epsilon, "balanced", gradient.Flat, "momentum"
-	})
-	if err != nil {
-		return gradient.Privacy{}, bound.Claim{}, err
-	}
-	s, err := plan.Statement("", time.Unix(0, 0))
-	if err != nil {
-		return gradient.Privacy{}, bound.Claim{}, err
-	}
+	}))
+	s := must(plan.Statement("", time.Unix(0, 0)))
 	h := s.Choice.Hyperparameters
 	p := gradient.Privacy{Scope: dp.WholeScope}
 	p.SamplingRate, _ = h["sampling_rate"].(float64)
 	p.Steps, _ = h["steps"].(int)
 	p.NoiseMultiplier, _ = h["noise_multiplier"].(float64)
 	p.ClippingNorm, _ = h["clipping_norm"].(float64)
-	return p, bound.Claim{Epsilon: float64(s.Privacy.Epsilon), Delta: float64(s.Privacy.Delta)}, nil
+	return p, bound.Claim{Epsilon: float64(s.Privacy.Epsilon), Delta: float64(s.Privacy.Delta)}
 }
 
 // auditTraining returns the bound at 95 %, the claim at its δ, and 1 where the claim fails.
-func auditTraining(ctx context.Context, _ *experiments.Run, a *auditing) ([]float64, error) {
-	honest, stated, err := a.training()
-	if err != nil {
-		return nil, err
-	}
-	p, err := a.broken(honest)
-	if err != nil {
-		return nil, err
-	}
-	price := honest.Event()
+func auditTraining(ctx context.Context, _ *experiments.Run, a *auditing) []float64 {
+	honest, stated := a.training()
+	price, broken := honest.Event(), must(a.broken(honest))
 	delta := min(stated.Delta, (1-bound.Conviction)/(20*float64(a.Canaries)))
 	shown := min(stated.Delta, (1-bound.Printed)/(10*float64(a.Canaries)))
-	r, err := audit.GradientCanaries{Canaries: a.Canaries, Privacy: p, Delta: delta, ShownDelta: shown, Priced: price}.Run(ctx, bound.Conviction, entropy.Seeded(a.Seed+1))
-	if err != nil {
-		return nil, err
-	}
-	claim, err := bound.ClaimOf(price, dp.AddOrRemoveOne, shown)
-	if err != nil {
-		return nil, err
-	}
-	v := []float64{r.Shown.Epsilon, claim.Epsilon, 0}
+	r := must(audit.GradientCanaries{Canaries: a.Canaries, Privacy: broken, Delta: delta, ShownDelta: shown, Priced: price}.Run(ctx, bound.Conviction, entropy.Seeded(a.Seed+1)))
+	v := []float64{r.Shown.Epsilon, must(bound.ClaimOf(price, dp.AddOrRemoveOne, shown)).Epsilon, 0}
 	if r.Convicted {
 		v[2] = 1
 	}
-	return v, nil
+	return v
 }

@@ -21,7 +21,7 @@ type selecting struct {
 }
 
 // studySelection returns the errors of all replicates, arm by arm.
-func studySelection(ctx context.Context, r *experiments.Run, s *selecting) ([]float64, error) {
+func studySelection(ctx context.Context, r *experiments.Run, s *selecting) []float64 {
 	study := formulas.PublishedSelectionStudy()
 	study.Procedure, study.Arms, study.Replicates = s.Procedure, s.Arms, s.Replicates
 	for i := range s.Arms {
@@ -30,13 +30,10 @@ func studySelection(ctx context.Context, r *experiments.Run, s *selecting) ([]fl
 		}
 	}
 	if s.Data != "" {
-		rows, err := dfs.Open(s.Data, r.DataDir)
-		if err != nil {
-			return nil, err
-		}
+		rows := must(dfs.Open(s.Data, r.DataDir))
 		rows.All = s.Procedure == formulas.ClassSums
 		study.Data = rows
-		return study.Run(ctx)
+		return must(study.Run(ctx))
 	}
 	law := formulas.SparseMixture()
 	if s.Dense {
@@ -44,5 +41,5 @@ func studySelection(ctx context.Context, r *experiments.Run, s *selecting) ([]fl
 	}
 	law.MeanVariance = s.Variance
 	study.Data = formulas.Synthetic{Mixture: law, Rows: 30}
-	return study.Run(ctx)
+	return must(study.Run(ctx))
 }

@@ -12,16 +12,16 @@ func example() (m formulas.LinearModel, x []float64, y float64) {
 	return formulas.LinearModel{Coefficients: []float64{.7, -.3, .5, .2}, Feature: 3, StdDev: .3, StdDevDropped: .3}, []float64{.4, .9, -.5, .6}, -.4
 }
 
-func counterExample() (any, error) {
+func counterExample() formulas.DropAtPoint {
 	m, x, y := example()
-	return m.AtPoint(x, y)
+	return must(m.AtPoint(x, y))
 }
 
 // simulateDropping returns squared errors at the counter-example, with the feature and without it.
-func simulateDropping(seed, draws int) ([]float64, error) {
+func simulateDropping(seed, draws int) []float64 {
 	m, x, y := example()
-	s, err := m.Simulate(x, y, draws, rand.New(rand.NewPCG(uint64(seed), 1)))
-	return []float64{s.Full, s.Dropped}, err
+	s := must(m.Simulate(x, y, draws, rand.New(rand.NewPCG(uint64(seed), 1))))
+	return []float64{s.Full, s.Dropped}
 }
 
 // Kinds of shares of random points, in percent.
@@ -34,7 +34,7 @@ const (
 )
 
 // judgeDropping compares what the condition says with the expected errors at random points.
-func judgeDropping(seed, points int) ([]float64, error) {
+func judgeDropping(seed, points int) []float64 {
 	rng := rand.New(rand.NewPCG(uint64(seed), 0))
 	hits, total := make([]float64, kinds), make([]float64, kinds)
 	count := func(kind int, hit bool) {
@@ -55,11 +55,8 @@ func judgeDropping(seed, points int) ([]float64, error) {
 			m.Coefficients = append(m.Coefficients, rng.NormFloat64())
 			exact += m.Coefficients[j] * x[j]
 		}
-		at, err := m.AtPoint(x, y)
-		if err != nil {
-			return hits, err
-		}
-		helps, condition := at.Dropped <= at.Full, at.PrintedRuleHolds()
+		at := must(m.AtPoint(x, y))
+		helps, condition := at.Helps(), at.PrintedRuleHolds()
 		if condition {
 			count(ifThen, helps)
 		}
@@ -71,13 +68,10 @@ func judgeDropping(seed, points int) ([]float64, error) {
 		}
 		// The same model at the point that it fits, with equal noise.
 		m.StdDevDropped = m.StdDev
-		if at, err = m.AtPoint(x, exact); err != nil {
-			return hits, err
-		}
-		count(corollary, m.CorollaryHolds() == (at.Dropped <= at.Full))
+		count(corollary, m.CorollaryHolds() == must(m.AtPoint(x, exact)).Helps())
 	}
 	for kind := range hits {
 		hits[kind] *= 100 / total[kind]
 	}
-	return hits, nil
+	return hits
 }

@@ -33,7 +33,7 @@ const (
 
 // rankTwo draws both classes and adds noise to rows, which are clipped to the norm where it is not 0, and to the points
 // that a classifier meets.
-func rankTwo(replicate int, noise, points, norm float64) ([]float64, error) {
+func rankTwo(replicate int, noise, points, norm float64) []float64 {
 	p, rng := examplePopulation(), rand.New(rand.NewPCG(1, uint64(replicate)))
 	rows := p.Rows(exampleRows, rng)
 	if norm > 0 {
@@ -54,10 +54,7 @@ func rankTwo(replicate int, noise, points, norm float64) ([]float64, error) {
 		v[feature] = math.Abs(mean[0] - mean[1])
 		v[2+feature] = (variance[0] + variance[1]) / 2
 		v[4+feature] = v[feature] / math.Sqrt((variance[0]+variance[1])/exampleRows)
-		f, err := formulas.TrainFisher(alone)
-		if err != nil {
-			return nil, err
-		}
+		f := must(formulas.TrainFisher(alone))
 		only := &formulas.Population{}
 		for k := range 2 {
 			only.Mean[k], only.Variance[k] = p.Mean[k][feature:feature+1], p.Variance[k][feature:feature+1]
@@ -66,13 +63,9 @@ func rankTwo(replicate int, noise, points, norm float64) ([]float64, error) {
 		v[errorClean+feature] = f.Error(only, 0)
 	}
 	for at, ranking := range map[int]formulas.Ranking{byStatistic: formulas.TStatistic, byDistance: formulas.Distance} {
-		order, err := formulas.RankFeatures(ranking, rows)
-		if err != nil {
-			return nil, err
-		}
-		v[at] = float64(order[0]) // feature 2 has index 1
+		v[at] = float64(must(formulas.RankFeatures(ranking, rows))[0]) // feature 2 has index 1
 	}
-	return v, nil
+	return v
 }
 
 func analyticMultiplier(epsilon, delta float64) (float64, error) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/stat"
+
 	"pawl/core/entropy"
 	"pawl/experiments"
 	"pawl/experiments/published"
@@ -50,11 +52,8 @@ type cut struct {
 }
 
 // split is the i-th.
-func (c columnTable) split(r *experiments.Run, i int) (*cut, error) {
-	t, err := once(c.Data+" "+c.Encoding+" "+r.DataDir, func() (*aware.Table, error) { return published.OpenAs(c.Data, r.DataDir, c.Encoding) })
-	if err != nil {
-		return nil, err
-	}
+func (c columnTable) split(r *experiments.Run, i int) *cut {
+	t := once(c.Data+" "+c.Encoding+" "+r.DataDir, func() *aware.Table { return must(published.OpenAs(c.Data, r.DataDir, c.Encoding)) })
 	studies.Lock()
 	defer studies.Unlock()
 	if l := studies.of[c.Data]; l == nil || l.of != c {
@@ -62,50 +61,32 @@ func (c columnTable) split(r *experiments.Run, i int) (*cut, error) {
 	}
 	splits := studies.of[c.Data].splits
 	if splits[i] == nil {
-		s, err := t.Split(c.Rows, c.Test, uint64(i))
-		if err != nil {
-			return nil, err
-		}
-		splits[i] = &cut{Split: s}
+		splits[i] = &cut{Split: must(t.Split(c.Rows, c.Test, uint64(i)))}
 	}
-	return splits[i], nil
+	return splits[i]
 }
 
-// each does so for the splits from 0, side by side.
-func (c columnTable) each(ctx context.Context, r *experiments.Run, splits int, one func(ctx context.Context, i int, s *cut) error) error {
-	return published.Each(ctx, splits, func(ctx context.Context, i int) error {
-		s, err := c.split(r, i)
-		if err != nil {
-			return err
-		}
-		return one(ctx, i, s)
-	})
+// bySplit is what one makes of the splits from 0, side by side.
+func bySplit[T any](ctx context.Context, r *experiments.Run, c columnTable, splits int, one func(i int, s *cut) T) []T {
+	return experiments.Each(ctx, splits, func(i int) T { return one(i, c.split(r, i)) })
 }
 
 // greedy are the first columns of the greedy search by merit on raw entropies of the training rows, which nobody pays
-// for (docs/READING.md, H17); 0 for all columns.
-func (c *cut) greedy(size int) ([]int, error) {
+// for (docs/READING.md, H17), in their order; 0 for all columns.
+func (c *cut) greedy(size int) []int {
 	if size == 0 {
-		return c.Table.All(), nil
+		return c.Table.All()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	asked := size
 	if len(c.order) < size {
-		m, err := c.Matrix()
-		if err != nil {
-			return nil, err
-		}
+		longest := size
 		if len(c.order) > 0 {
-			size = len(c.Table.Names) // who asks again will ask for more
+			longest = len(c.Table.Names) // who asks again will ask for more
 		}
-		found, err := m.Greedy(size)
-		if err != nil {
-			return nil, err
-		}
-		c.order = found.Indices()
+		c.order = must(must(c.Matrix()).Greedy(longest)).Indices()
 	}
-	return slices.Sorted(slices.Values(c.order[:asked])), nil
+	return c.order[:size]
 }
 
 // noisyFits are fits by objective perturbation on the best columns: the mean accuracy of each split, for each size.
@@ -116,26 +97,18 @@ type noisyFits struct {
 	Plain bool `json:"plain"`
 }
 
-func fitColumns(ctx context.Context, r *experiments.Run, f *noisyFits) ([]float64, error) {
-	values := make([]float64, len(f.Sizes)*f.Splits)
-	return values, f.each(ctx, r, f.Splits, func(ctx context.Context, i int, s *cut) error {
+func fitColumns(ctx context.Context, r *experiments.Run, f *noisyFits) []float64 {
+	return slices.Concat(experiments.Across(bySplit(ctx, r, f.columnTable, f.Splits, func(i int, s *cut) []float64 {
+		means := make([]float64, len(f.Sizes))
 		for k, size := range slices.Backward(f.Sizes) { // the longest order first
-			columns, err := s.greedy(size)
-			if err != nil {
-				return err
-			}
-			src := entropy.Seeded(1)
+			columns, src := slices.Sorted(slices.Values(s.greedy(size))), entropy.Seeded(1)
 			if !f.Plain {
 				src = entropy.Seeded(uint64(i)).Split(published.EpsilonName(f.Epsilon), uint64(len(columns)))
 			}
-			got, err := s.Accuracies(ctx, aware.Fits{Columns: columns, Epsilon: f.Epsilon, Repeats: f.Repeats}, src)
-			if err != nil {
-				return err
-			}
-			values[k*f.Splits+i] = experiments.Of(got).Mean
+			means[k] = stat.Mean(must(s.Accuracies(ctx, aware.Fits{Columns: columns, Epsilon: f.Epsilon, Repeats: f.Repeats}, src)), nil)
 		}
-		return nil
-	})
+		return means
+	}))...)
 }
 
 // descents are runs of DP-SGD on the best columns at a printed ε.
@@ -145,28 +118,16 @@ type descents struct {
 	Rate float64 `json:"rate"`
 }
 
-func descend(ctx context.Context, r *experiments.Run, f *descents) ([]float64, error) {
-	d, err := aware.CalibratedDescent(f.Rows, f.Epsilon)
-	if err != nil {
-		return nil, err
-	}
-	v := make([]float64, f.Splits)
-	return v, f.each(ctx, r, f.Splits, func(ctx context.Context, i int, s *cut) (err error) {
-		d := d
-		d.LearningRate = f.Rate
-		if d.Columns, err = s.greedy(f.Size); err != nil {
-			return err
-		}
-		sum := 0.0
+func descend(ctx context.Context, r *experiments.Run, f *descents) []float64 {
+	d := must(aware.CalibratedDescent(f.Rows, f.Epsilon))
+	d.LearningRate = f.Rate
+	return bySplit(ctx, r, f.columnTable, f.Splits, func(i int, s *cut) (sum float64) {
+		own := d
+		own.Columns = slices.Sorted(slices.Values(s.greedy(f.Size)))
 		for run := range f.Repeats {
-			a, err := s.Descend(ctx, d, uint64(1000*i+run))
-			if err != nil {
-				return err
-			}
-			sum += a
+			sum += must(s.Descend(ctx, own, uint64(1000*i+run)))
 		}
-		v[i] = sum / float64(f.Repeats)
-		return nil
+		return sum / float64(f.Repeats)
 	})
 }
 
@@ -177,27 +138,20 @@ type everyFit struct {
 	Epsilons []float64 `json:"epsilons"`
 }
 
-func fitAll(ctx context.Context, r *experiments.Run, f *everyFit) (values []float64, err error) {
-	s, err := f.split(r, f.Split)
-	if err != nil {
-		return nil, err
-	}
+func fitAll(ctx context.Context, r *experiments.Run, f *everyFit) (values []float64) {
+	s := f.split(r, f.Split)
 	for _, epsilon := range f.Epsilons {
-		values = append(values, s.PrivateMajority(epsilon))
 		repeats := f.Repeats
 		if epsilon == aware.NoPrivacy {
 			repeats = 1
 		}
-		got, err := s.Accuracies(ctx, aware.Fits{Columns: s.Table.All(), Epsilon: epsilon, Repeats: repeats}, entropy.Seeded(uint64(f.Split)).Split(published.EpsilonName(epsilon)))
-		if err != nil {
-			return nil, err
-		}
+		got := must(s.Accuracies(ctx, aware.Fits{Columns: s.Table.All(), Epsilon: epsilon, Repeats: repeats}, entropy.Seeded(uint64(f.Split)).Split(published.EpsilonName(epsilon))))
 		for len(got) < f.Repeats { // without noise all fits are the same
 			got = append(got, got[0])
 		}
-		values = append(values, got...)
+		values = append(append(values, s.PrivateMajority(epsilon)), got...)
 	}
-	return values, nil
+	return values
 }
 
 // choosing finds a set of columns for each split: by merit, where ε is 0, or by noisy fits (PAFS).
@@ -207,25 +161,13 @@ type choosing struct {
 	Generations int `json:"generations"`
 }
 
-func choose(ctx context.Context, r *experiments.Run, c *choosing) ([]float64, error) {
-	return published.Flat(ctx, c.Splits, func(ctx context.Context, i int) ([]int, error) {
-		s, err := c.split(r, i)
-		if err != nil {
-			return nil, err
-		}
+func choose(ctx context.Context, r *experiments.Run, c *choosing) []float64 {
+	return published.Flat(bySplit(ctx, r, c.columnTable, c.Splits, func(i int, s *cut) []int {
 		if c.Epsilon == 0 {
-			m, err := s.Matrix()
-			if err != nil {
-				return nil, err
-			}
-			return published.Genetic(ctx, m, c.Population, uint64(i))
+			return must(published.Genetic(ctx, must(s.Matrix()), c.Population, uint64(i)))
 		}
-		found, err := s.Aware(ctx, s.Perturbed(c.Epsilon), aware.Search{Population: c.Population, Generations: c.Generations, Seed: uint64(i), Workers: 1})
-		if err != nil {
-			return nil, err
-		}
-		return found.Columns, nil
-	})
+		return must(s.Aware(ctx, s.Perturbed(c.Epsilon), aware.Search{Population: c.Population, Generations: c.Generations, Seed: uint64(i), Workers: 1})).Columns
+	}))
 }
 
 // chosenFits are noisy fits on a set of each split, nil for all columns; or on Draws random ones as large.
@@ -237,58 +179,38 @@ type chosenFits struct {
 	Stream string  `json:"stream"`
 }
 
-func fitChosen(ctx context.Context, r *experiments.Run, f *chosenFits) ([]float64, error) {
-	v := make([]float64, f.Splits)
-	return v, f.each(ctx, r, f.Splits, func(ctx context.Context, i int, s *cut) error {
-		sum := 0.0
+func fitChosen(ctx context.Context, r *experiments.Run, f *chosenFits) []float64 {
+	return bySplit(ctx, r, f.columnTable, f.Splits, func(i int, s *cut) (sum float64) {
 		for d := range f.Draws {
-			var columns []int
+			columns := s.Table.All()
 			switch f.How {
-			case "all":
-				columns = s.Table.All()
 			case "sets":
 				columns = f.Sets[i]
 			case "random":
 				columns = s.Random(len(f.Sets[i]), uint64(100*i+d))
 			case "greedy":
-				if _, err := s.greedy(len(f.Sets[i])); err != nil {
-					return err
-				}
-				columns = s.order[:len(f.Sets[i])]
+				columns = s.greedy(len(f.Sets[i]))
 			}
-			got, err := s.Accuracies(ctx, aware.Fits{Columns: columns, Epsilon: f.Epsilon, Repeats: f.Repeats}, entropy.Seeded(uint64(i)).Split(f.Stream, uint64(d)))
-			if err != nil {
-				return err
-			}
-			for _, a := range got {
+			for _, a := range must(s.Accuracies(ctx, aware.Fits{Columns: columns, Epsilon: f.Epsilon, Repeats: f.Repeats}, entropy.Seeded(uint64(i)).Split(f.Stream, uint64(d)))) {
 				sum += a
 			}
 		}
-		v[i] = sum / float64(f.Draws*f.Repeats)
-		return nil
+		return sum / float64(f.Draws*f.Repeats)
 	})
 }
 
 // majorities are what the class with the larger noisy count gets right at an ε, and majorityRates what the most frequent
 // class of the test rows does, by split.
-func majorities(ctx context.Context, r *experiments.Run) func(data, encoding string, rows, test, splits int, epsilon float64) ([]float64, error) {
-	return func(data, encoding string, rows, test, splits int, epsilon float64) ([]float64, error) {
-		return bySplit(ctx, r, columnTable{data, encoding, rows, test}, splits, func(s *cut) float64 { return s.PrivateMajority(epsilon) })
+func majorities(ctx context.Context, r *experiments.Run) func(data, encoding string, rows, test, splits int, epsilon float64) []float64 {
+	return func(data, encoding string, rows, test, splits int, epsilon float64) []float64 {
+		return bySplit(ctx, r, columnTable{data, encoding, rows, test}, splits, func(_ int, s *cut) float64 { return s.PrivateMajority(epsilon) })
 	}
 }
 
-func majorityRates(ctx context.Context, r *experiments.Run) func(data, encoding string, rows, test, splits int) ([]float64, error) {
-	return func(data, encoding string, rows, test, splits int) ([]float64, error) {
-		return bySplit(ctx, r, columnTable{data, encoding, rows, test}, splits, func(s *cut) float64 { return s.Majority() })
+func majorityRates(ctx context.Context, r *experiments.Run) func(data, encoding string, rows, test, splits int) []float64 {
+	return func(data, encoding string, rows, test, splits int) []float64 {
+		return bySplit(ctx, r, columnTable{data, encoding, rows, test}, splits, func(_ int, s *cut) float64 { return s.Majority() })
 	}
-}
-
-func bySplit(ctx context.Context, r *experiments.Run, c columnTable, splits int, of func(*cut) float64) ([]float64, error) {
-	out := make([]float64, splits)
-	return out, c.each(ctx, r, splits, func(_ context.Context, i int, s *cut) error {
-		out[i] = of(s)
-		return nil
-	})
 }
 
 // counted names a number of columns.

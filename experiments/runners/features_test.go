@@ -42,7 +42,7 @@ func faked(t *testing.T, name string, kinds map[string]replay.Kind, functions ma
 }
 
 func kind[A any](f func(a *A) []float64) replay.Kind {
-	return replay.Of(func(_ context.Context, _ *experiments.Run, a *A) ([]float64, error) { return f(a), nil })
+	return replay.Of(func(_ context.Context, _ *experiments.Run, a *A) []float64 { return f(a) })
 }
 
 // about are values of four splits, whose differences to another mean are all but equal.

@@ -28,19 +28,12 @@ func (a *inferring) Check() error { _, err := a.make(); return err }
 
 // inferMembers trains a target and its shadow models and returns area under the curve, true positives at the rate, and
 // success at even odds, each with its interval.
-func inferMembers(ctx context.Context, r *experiments.Run, a *inferring) ([]float64, error) {
-	data, err := lab.OpenImages(a.Data, r.DataDir, math.MaxInt, 100)
-	if err != nil {
-		return nil, err
-	}
+func inferMembers(ctx context.Context, r *experiments.Run, a *inferring) (v []float64) {
+	data := must(lab.OpenImages(a.Data, r.DataDir, math.MaxInt, 100))
 	order := rand.New(rand.NewPCG(5, 0)).Perm(data.Train.Len())[:2*a.Members]
 	set := data.Train.Some(order)
 	a.Activation, a.OwnAccountant = "relu", true
-	net, err := a.make()
-	if err != nil {
-		return nil, err
-	}
-	net = net.WithoutDropout()
+	net := must(a.make()).WithoutDropout()
 	audit := inference.Audit{Classes: len(set.Classes), Attack: inference.LiRA, Shadows: a.Shadows, Seed: [2]uint64{5, 1}}
 	for i, y := range set.Labels {
 		audit.Label, audit.Identity = append(audit.Label, int(y)), append(audit.Identity, fmt.Append(nil, order[i]))
@@ -57,21 +50,13 @@ func inferMembers(ctx context.Context, r *experiments.Run, a *inferring) ([]floa
 		}
 		return out.Model.Answers(set.Len(), set.At), nil
 	}
-	result, err := audit.Run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	report, err := attack.Evaluate(result.Scored, attack.Options{Rates: []float64{a.Rate}, Confidence: bound.Conviction})
-	if err != nil {
-		return nil, err
-	}
+	report := must(attack.Evaluate(must(audit.Run(ctx)).Scored, attack.Options{Rates: []float64{a.Rate}, Confidence: bound.Conviction}))
 	at := report.AtRate[0]
 	if at.Refusal != "" {
-		return nil, errors.New(at.Refusal)
+		experiments.Check(errors.New(at.Refusal))
 	}
-	var v []float64
 	for _, i := range []bound.Interval{report.AUC, *at.TruePositives, report.Success[0].Rate} {
 		v = append(v, i.Estimate, i.Lower, i.Upper)
 	}
-	return v, nil
+	return v
 }

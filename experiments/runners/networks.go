@@ -34,28 +34,22 @@ type sample struct {
 	Components int  `json:"components"`
 }
 
-func (i sample) open(r *experiments.Run) (*lab.Images, error) {
+func (i sample) open(r *experiments.Run) *lab.Images {
 	if i.Texts == "" && i.Components == 0 && i.Data != adultVectors { // images are kept where they are read
 		return i.read(r)
 	}
-	return once(fmt.Sprint(i, r.DataDir), func() (*lab.Images, error) { return i.read(r) })
+	return once(fmt.Sprint(i, r.DataDir), func() *lab.Images { return i.read(r) })
 }
 
-func (i sample) read(r *experiments.Run) (*lab.Images, error) {
+func (i sample) read(r *experiments.Run) *lab.Images {
 	switch {
 	case i.Data == adultVectors:
 		return i.adult(r)
 	case i.Texts != "":
-		reads, err := spec{Net: i.Texts}.make()
-		if err != nil {
-			return nil, err
-		}
-		return lab.OpenTexts(i.Data, r.DataDir, reads.Input.Size()-1, reads.Network.Layers[0].Vocabulary, i.Rows, i.Test, max(i.Order, 1))
+		reads := must(spec{Net: i.Texts}.make())
+		return must(lab.OpenTexts(i.Data, r.DataDir, reads.Input.Size()-1, reads.Network.Layers[0].Vocabulary, i.Rows, i.Test, max(i.Order, 1)))
 	}
-	s, err := lab.OpenImages(i.Data, r.DataDir, i.Rows, i.Test)
-	if err != nil {
-		return nil, err
-	}
+	s := must(lab.OpenImages(i.Data, r.DataDir, i.Rows, i.Test))
 	if i.OnTrain {
 		s.Test = s.Train
 	}
@@ -65,12 +59,12 @@ func (i sample) read(r *experiments.Run) (*lab.Images, error) {
 	if i.Components > 0 {
 		return project(s, i.Components)
 	}
-	return s, nil
+	return s
 }
 
 // opener opens samples of a run's folder in expressions.
-func opener(r *experiments.Run) func(data string, rows, test int, texts string, order int) (*lab.Images, error) {
-	return func(data string, rows, test int, texts string, order int) (*lab.Images, error) {
+func opener(r *experiments.Run) func(data string, rows, test int, texts string, order int) *lab.Images {
+	return func(data string, rows, test int, texts string, order int) *lab.Images {
 		return sample{Data: data, Rows: rows, Test: test, Texts: texts, Order: uint64(order)}.open(r)
 	}
 }
@@ -192,6 +186,9 @@ func (t *training) Check() error {
 	if err == nil && (t.Batch < 0 || !(t.Epochs > 0 || len(t.Looks) > 0) || t.Seeds < 1 && t.Seed < 1) {
 		err = fmt.Errorf("want batch, epochs and seeds above 0")
 	}
+	if err == nil && !slices.Contains([]string{"", "price", "block norm"}, t.Score) {
+		err = fmt.Errorf("score %q: want block norm, price or nothing", t.Score)
+	}
 	return err
 }
 
@@ -236,16 +233,8 @@ func (t *training) set(in *workflow.TrainInput) {
 }
 
 // train returns one score for each seed.
-func train(ctx context.Context, r *experiments.Run, t *training) ([]float64, error) {
-	data, err := t.sample.open(r)
-	if err != nil {
-		return nil, err
-	}
-	net, err := t.spec.make()
-	if err != nil {
-		return nil, err
-	}
-	looks, out := t.Looks, []float64(nil)
+func train(ctx context.Context, r *experiments.Run, t *training) (out []float64) {
+	data, net, looks := t.sample.open(r), must(t.spec.make()), t.Looks
 	if len(looks) == 0 {
 		looks = []int{0} // after all epochs
 	}
@@ -258,28 +247,22 @@ func train(ctx context.Context, r *experiments.Run, t *training) ([]float64, err
 			if steps > 0 {
 				t.Epochs = float64(steps*t.Batch) / float64(data.Train.Len())
 			}
-			o, err := on.Run(ctx, net, seed, t.set)
-			if err != nil {
-				return nil, err
-			}
-			score := 100 * *o.Score.Exact
+			o := must(on.Run(ctx, net, seed, t.set))
 			switch t.Score {
 			case "":
+				out = append(out, percent(o))
 			case "price":
-				out = append(out, o.Plan.Epsilon)
+				out = append(out, o.Plan.Epsilon, percent(o))
 			case "block norm":
-				m := o.Model
-				if score, err = blockNorm(m.Layers, m.Net.Input(), m.Parameters32, on.Test); err != nil {
-					return nil, err
-				}
-			default:
-				return nil, fmt.Errorf("score %q: want block norm, price or nothing", t.Score)
+				out = append(out, blockNorm(o.Model, on.Test))
 			}
-			out = append(out, score)
 		}
 	}
-	return out, nil
+	return out
 }
+
+// percent is a score in percent.
+func percent(o *workflow.Outcome) float64 { return 100 * *o.Score.Exact }
 
 // seeds are 1 to n, or one where n is 0.
 func seeds(one uint64, n int) (all []uint64) {

@@ -6,12 +6,15 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"pawl/compute/nn"
 	"pawl/compute/zoo"
 	"pawl/data/images"
 	"pawl/evidence/lab"
 	"pawl/experiments"
 	"pawl/experiments/formulas"
+	"pawl/search/feature"
 	"pawl/workflow"
 )
 
@@ -29,12 +32,9 @@ const (
 )
 
 // reducedScore is the accuracy of a perceptron on the features that a way chooses, as published or honestly.
-func reducedScore(ctx context.Context, r *experiments.Run) func(how, way string, epsilon float64, limit, seed int) (float64, error) {
-	return func(how, way string, epsilon float64, limit, seed int) (float64, error) {
-		s, err := once(fmt.Sprint(limit, r.DataDir), func() (*reduced, error) { return openReduced(r, limit) })
-		if err != nil {
-			return 0, err
-		}
+func reducedScore(ctx context.Context, r *experiments.Run) func(how, way string, epsilon float64, limit, seed int) float64 {
+	return func(how, way string, epsilon float64, limit, seed int) float64 {
+		s := once(fmt.Sprint(limit, r.DataDir), func() *reduced { return openReduced(r, limit) })
 		if how == "honest" {
 			return s.honest(ctx, way, epsilon, uint64(seed))
 		}
@@ -42,37 +42,35 @@ func reducedScore(ctx context.Context, r *experiments.Run) func(how, way string,
 	}
 }
 
-// reduced holds the features in units in which their mean square is 1 among the images
-// that the directions come from, and the public norm in these units.
+// reduced holds rows to train and to test in units in which the mean square of features is 1 among the images that the
+// directions come from, and the public norm in these units.
 type reduced struct {
-	train, test       [][]float64
-	labels, truth     []int32
+	rows              [2][][]float64
+	labels            [2][]int32
 	classes           []string
 	norm              float64
 	distance, student []int // features, best first, on the raw rows
 }
 
-func openReduced(r *experiments.Run, limit int) (*reduced, error) {
-	data, err := lab.OpenImages(reducedSet, r.DataDir, limit, math.MaxInt)
-	if err != nil {
-		return nil, err
-	}
+func openReduced(r *experiments.Run, limit int) *reduced {
+	data := must(lab.OpenImages(reducedSet, r.DataDir, limit, math.MaxInt))
 	train, test := numbers(data.Train), numbers(data.Test)
 	squares, others := 0.0, test[untouched:]
 	for _, x := range others {
-		for _, v := range x {
-			squares += v * v
-		}
+		squares += floats.Dot(x, x)
 	}
 	width := data.Train.Size()
-	s := &reduced{classes: data.Train.Classes, labels: data.Train.Labels, truth: data.Test.Labels[:untouched]}
-	s.norm = math.Sqrt(float64(width)) // the root of the mean square norm
 	over := math.Sqrt(squares / float64(len(others)*width))
-	unit := func(v float64) float64 { return v / over }
-	both := formulas.Each([2][][]float64{train, test[:untouched]}, unit)
-	s.train, s.test = both[0], both[1]
-	s.rank()
-	return s, nil
+	s := &reduced{
+		rows:    formulas.Each([2][][]float64{train, test[:untouched]}, func(v float64) float64 { return v / over }),
+		labels:  [2][]int32{data.Train.Labels, data.Test.Labels[:untouched]},
+		classes: data.Train.Classes,
+		norm:    math.Sqrt(float64(width)), // the root of the mean square norm
+	}
+	sums := s.sums(s.rows[0])
+	s.distance = formulas.Descending(must(sums.Distances(feature.Sum)))
+	s.student = formulas.Descending(must(sums.TStatistics()))
+	return s
 }
 
 // numbers are the rows of a set.
@@ -95,19 +93,15 @@ func (s *reduced) choose(w string) []int {
 	case byD:
 		return s.distance[:kept]
 	case whole:
-		return formulas.Identity(len(s.train[0]))
+		return formulas.Identity(len(s.rows[0][0]))
 	}
 	return formulas.Identity(kept)
 }
 
 // asPublished is Algorithm 1 and a perceptron on what it puts out.
-func (s *reduced) asPublished(ctx context.Context, w string, epsilon float64, seed uint64) (float64, error) {
-	features := s.choose(w)
-	both := formulas.Cut([2][][]float64{s.train, s.test}, features)
-	stdDev, err := formulas.Published.StdDev(formulas.MaxNorms([2][][]float64{both[0], nil}), formulas.Budget{Epsilon: epsilon, Delta: reducedDelta})
-	if err != nil {
-		return 0, err
-	}
+func (s *reduced) asPublished(ctx context.Context, w string, epsilon float64, seed uint64) float64 {
+	both := formulas.Cut(s.rows, s.choose(w))
+	stdDev := must(formulas.Published.StdDev(formulas.MaxNorms([2][][]float64{both[0], nil}), formulas.Budget{Epsilon: epsilon, Delta: reducedDelta}))
 	noisy := formulas.AddNoise(both, stdDev, rand.New(rand.NewPCG(seed, 1)))
 	// One common factor keeps steps of one size useful at every ε.
 	factor := 1 / math.Sqrt(1+stdDev*stdDev)
@@ -115,26 +109,23 @@ func (s *reduced) asPublished(ctx context.Context, w string, epsilon float64, se
 }
 
 // honest pays for the ranking, where there is one, and trains by DP-SGD.
-func (s *reduced) honest(ctx context.Context, w string, epsilon float64, seed uint64) (float64, error) {
+func (s *reduced) honest(ctx context.Context, w string, epsilon float64, seed uint64) float64 {
 	features, budget := s.choose(w), formulas.Budget{Epsilon: epsilon, Delta: reducedDelta}
 	if w == byD {
 		// Basic composition: (ε/4, δ/2) and (3ε/4, δ/2).
-		var err error
-		if features, err = s.rankPrivately(formulas.Budget{Epsilon: epsilon / 4, Delta: reducedDelta / 2}, seed); err != nil {
-			return 0, err
-		}
+		features = s.rankPrivately(formulas.Budget{Epsilon: epsilon / 4, Delta: reducedDelta / 2}, seed)
 		budget = formulas.Budget{Epsilon: 3 * epsilon / 4, Delta: reducedDelta / 2}
 	}
-	return s.perceptron(ctx, formulas.Cut([2][][]float64{s.train, s.test}, features), &budget, seed)
+	return s.perceptron(ctx, formulas.Cut(s.rows, features), &budget, seed)
 }
 
 // perceptron trains a network of one hidden layer on the first rows by the plan that the command line runs, without noise
 // where there is no budget, and returns its accuracy on the second in percent.
-func (s *reduced) perceptron(ctx context.Context, rows [2][][]float64, budget *formulas.Budget, seed uint64) (float64, error) {
-	data := &lab.Images{Name: reducedSet, Target: "class", Train: lab.Vectors(rows[0], s.labels, s.classes), Test: lab.Vectors(rows[1], s.truth, s.classes)}
+func (s *reduced) perceptron(ctx context.Context, rows [2][][]float64, budget *formulas.Budget, seed uint64) float64 {
+	data := &lab.Images{Name: reducedSet, Target: "class", Train: lab.Vectors(rows[0], s.labels[0], s.classes), Test: lab.Vectors(rows[1], s.labels[1], s.classes)}
 	net := zoo.Spec{Name: "perceptron", Defaults: zoo.Defaults{Radius: 4}}
 	net.Network.Layers = []nn.Layer{{Kind: "dense", Units: 64}, {Kind: "tanh"}, {Kind: "dense"}}
-	share, err := data.Fit(ctx, net, seed, func(in *workflow.TrainInput) {
+	return 100 * must(data.Fit(ctx, net, seed, func(in *workflow.TrainInput) {
 		in.AllowLargeDelta, in.Batch, in.Epochs = true, 2048, 15
 		if n := len(rows[0]); n < 10000 {
 			in.Batch, in.Epochs = n/4, 2
@@ -144,77 +135,37 @@ func (s *reduced) perceptron(ctx context.Context, rows [2][][]float64, budget *f
 		} else {
 			in.NonPrivate, in.Clipping, in.Optimizer, in.Batch, in.LearningRate = true, "none", "sgd", min(256, in.Batch), .1
 		}
-	})
-	return 100 * share, err
+	}))
 }
 
-// sums are sums and sums of squares of features by class.
-type sums struct {
-	count         []float64
-	first, second [][]float64
-}
-
-func (s *reduced) sums(rows [][]float64) sums {
-	out := sums{count: make([]float64, len(s.classes))}
+// sums are those of training rows by class.
+func (s *reduced) sums(rows [][]float64) *feature.ClassSums {
+	width := len(rows[0])
+	c, square := &feature.ClassSums{Counts: make([]float64, len(s.classes))}, make([]float64, width)
 	for range s.classes {
-		out.first, out.second = append(out.first, make([]float64, len(rows[0]))), append(out.second, make([]float64, len(rows[0])))
+		c.Sums, c.Squares = append(c.Sums, make([]float64, width)), append(c.Squares, make([]float64, width))
 	}
 	for i, x := range rows {
-		k := s.labels[i]
-		out.count[k]++
-		for j, v := range x {
-			out.first[k][j] += v
-			out.second[k][j] += v * v
-		}
+		k := s.labels[0][i]
+		c.Counts[k]++
+		floats.Add(c.Sums[k], x)
+		floats.Add(c.Squares[k], floats.MulTo(square, x, x))
 	}
-	return out
-}
-
-// rank orders the features on raw rows, by the distance between class means and by the
-// t-statistic, each summed over pairs of classes.
-func (s *reduced) rank() {
-	m := s.sums(s.train)
-	distance, student := make([]float64, len(m.first[0])), make([]float64, len(m.first[0]))
-	for a := range m.count {
-		for b := range a {
-			for j := range distance {
-				d := math.Abs(m.first[a][j]/m.count[a] - m.first[b][j]/m.count[b])
-				distance[j] += d
-				student[j] += d / math.Sqrt(m.variance(a, j)/m.count[a]+m.variance(b, j)/m.count[b])
-			}
-		}
-	}
-	s.distance, s.student = formulas.Descending(distance), formulas.Descending(student)
-}
-
-func (m sums) variance(k, j int) float64 {
-	mean := m.first[k][j] / m.count[k]
-	return (m.second[k][j] - m.count[k]*mean*mean) / (m.count[k] - 1)
+	return c
 }
 
 // rankPrivately keeps the best features by distance of noisy class sums. Adding or
 // removing one image changes one sum by the norm at most; the divisor is the public
 // number of rows over the number of classes.
-func (s *reduced) rankPrivately(b formulas.Budget, seed uint64) ([]int, error) {
-	multiplier, err := b.AnalyticNoiseMultiplier()
-	if err != nil {
-		return nil, err
-	}
-	m := s.sums(formulas.Clip([2][][]float64{s.train, nil}, s.norm)[0])
+func (s *reduced) rankPrivately(b formulas.Budget, seed uint64) []int {
+	multiplier := must(b.AnalyticNoiseMultiplier())
+	c := s.sums(formulas.Clip([2][][]float64{s.rows[0], nil}, s.norm)[0])
 	rng := rand.New(rand.NewPCG(seed, 2))
-	share := float64(len(s.train)) / float64(len(s.classes))
-	for k := range m.first {
-		for j := range m.first[k] {
-			m.first[k][j] = (m.first[k][j] + s.norm*multiplier*rng.NormFloat64()) / share
+	for k := range c.Sums {
+		c.Counts[k] = float64(len(s.rows[0])) / float64(len(s.classes))
+		for j := range c.Sums[k] {
+			c.Sums[k][j] += s.norm * multiplier * rng.NormFloat64()
 		}
 	}
-	distance := make([]float64, len(m.first[0]))
-	for a := range m.first {
-		for b := range a {
-			for j := range distance {
-				distance[j] += math.Abs(m.first[a][j] - m.first[b][j])
-			}
-		}
-	}
-	return formulas.Descending(distance)[:kept], nil
+	return formulas.Descending(must(c.Distances(feature.Sum)))[:kept]
 }

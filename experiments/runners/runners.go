@@ -56,19 +56,17 @@ func set() *replay.Set {
 var opened sync.Map
 
 // once opens what was not opened before under this name, for this kind of thing.
-func once[T any](name string, open func() (T, error)) (T, error) {
+func once[T any](name string, open func() T) T {
 	key := struct {
 		kind T
 		name string
 	}{name: name}
 	if v, ok := opened.Load(key); ok {
-		return v.(T), nil
+		return v.(T)
 	}
-	v, err := open()
-	if err == nil {
-		opened.Store(key, v)
-	}
-	return v, err
+	v := open()
+	opened.Store(key, v)
+	return v
 }
 
 // latest keeps what was opened last, by what it is.
@@ -78,18 +76,18 @@ type latest[T any] struct {
 	v    T
 }
 
-func (l *latest[T]) open(name string, open func() (T, error)) (T, error) {
+func (l *latest[T]) open(name string, open func() T) T {
 	l.Lock()
 	defer l.Unlock()
-	if l.name == name {
-		return l.v, nil
+	if l.name != name {
+		l.v = open()
+		l.name = name
 	}
-	v, err := open()
-	if err == nil {
-		l.name, l.v = name, v
-	}
-	return v, err
+	return l.v
 }
+
+// must is v; for an error the cell fails.
+func must[T any](v T, err error) T { return experiments.Must(v, err) }
 
 // All are the replays of the folder tables, which are read once.
 var All = sync.OnceValue(func() *experiments.Registry { return set().All() })

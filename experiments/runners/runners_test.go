@@ -21,13 +21,13 @@ func shown(t *testing.T, text string, score func(a *training) []float64) *experi
 	functions := s.Functions
 	s.Functions = func(ctx context.Context, r *experiments.Run) map[string]any {
 		all := functions(ctx, r)
-		all["images"] = func(data string, _, _ int, _ string, _ int) (*lab.Images, error) {
+		all["images"] = func(data string, _, _ int, _ string, _ int) *lab.Images {
 			few := &images.Set{Shape: [3]int{1, 1, 1}, Labels: []int32{0}, Classes: []string{"a", "b"}, Floats: []float32{0}}
-			return &lab.Images{Name: data, Train: few, Test: few}, nil
+			return &lab.Images{Name: data, Train: few, Test: few}
 		}
 		return all
 	}
-	s.Kinds["train"] = replay.Of(func(_ context.Context, _ *experiments.Run, a *training) ([]float64, error) { return score(a), nil })
+	s.Kinds["train"] = replay.Of(func(_ context.Context, _ *experiments.Run, a *training) []float64 { return score(a) })
 	e, err := s.Decode("x.yaml", []byte("title: t\nsource: s\nquick_seconds: 1\n"+text))
 	if err != nil {
 		t.Fatal(err)

@@ -55,53 +55,37 @@ func (s *strategy) UnmarshalJSON(text []byte) error {
 }
 
 // strategyOf is what a table says.
-func strategyOf(words map[string]any) (search.Strategy, error) {
+func strategyOf(words map[string]any) search.Strategy {
 	var s strategy
-	text, err := json.Marshal(words)
-	if err == nil {
-		err = json.Unmarshal(text, &s)
-	}
-	return s.Strategy, err
+	experiments.Check(json.Unmarshal(must(json.Marshal(words)), &s))
+	return s.Strategy
 }
 
-func searchNets(ctx context.Context, r *experiments.Run, a *searching) ([]float64, error) {
-	data, err := a.Training.sample.open(r)
-	if err != nil {
-		return nil, err
-	}
+func searchNets(ctx context.Context, r *experiments.Run, a *searching) (out []float64) {
+	data := a.Training.sample.open(r)
 	h := lab.Search{Strategy: a.Strategy.Strategy, AsPublished: a.AsPublished, Dropout: a.Dropout}
 	if a.Define != "" {
-		h.Space, err = space.Decode("defined.yaml", []byte(a.Define))
+		h.Space = must(space.Decode("defined.yaml", []byte(a.Define)))
 	} else {
-		h.Space, err = space.Open(a.Space)
-	}
-	if err != nil {
-		return nil, err
+		h.Space = must(space.Open(a.Space))
 	}
 	if a.Frequencies > 0 {
 		h.Front = []nn.Layer{{Kind: "dct", Coefficients: a.Frequencies}}
 	}
-	var out []float64
 	for seed := range a.Training.Seeds {
-		o, err := data.Search(ctx, h, uint64(seed+1), a.Training.set)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, 100**o.Score.Exact)
+		o := must(data.Search(ctx, h, uint64(seed+1), a.Training.set))
+		out = append(out, percent(o))
 		if a.Both {
 			out = append(out, 100**o.Found.Unsearched)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // totals is what a published search costs around trainings of 2.11: by the paper's formula, 0 where we cannot replay it,
 // and by ours. No image is needed.
-func totals(words map[string]any) (map[string]float64, error) {
-	h, err := strategyOf(words)
-	if err != nil {
-		return nil, err
-	}
+func totals(words map[string]any) map[string]float64 {
+	h, out := strategyOf(words), map[string]float64{}
 	train := func(x float64) dp.Event {
 		return dp.Repeat{Count: 300_000, Event: dp.PoissonSampled{Rate: 1. / 600, Event: dp.Gaussian{NoiseMultiplier: x}}}
 	}
@@ -111,11 +95,9 @@ func totals(words map[string]any) (map[string]float64, error) {
 		}},
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5, Accountant: accountant.MethodRDP, Scopes: h.Divide(dp.WholeScope),
 	}
-	out := map[string]float64{}
 	if theirs, ok := search.PublishedFor(h.Kind, train(2)); ok {
 		out["published"] = theirs.Replayed
 	}
-	q, err := h.At(job, 2.106)
-	out["honest"] = q.Epsilon
-	return out, err
+	out["honest"] = must(h.At(job, 2.106)).Epsilon
+	return out
 }

@@ -63,38 +63,27 @@ func unit() zoo.Spec {
 
 // spreadOut returns ε, the accuracies by DP-SGD, by SGD and as the library trains, the percentage of gradients at the
 // start that the norm bounds, and at each look the distance of the parameters from those of SGD.
-func spreadOut(ctx context.Context, _ *experiments.Run, t *spread) ([]float64, error) {
+func spreadOut(ctx context.Context, _ *experiments.Run, t *spread) []float64 {
 	data := t.data()
-	run := func(net zoo.Spec, by training) (*workflow.Outcome, error) {
-		return data.Run(ctx, net, t.Seed, func(in *workflow.TrainInput) {
+	run := func(net zoo.Spec, by training) *workflow.Outcome {
+		return must(data.Run(ctx, net, t.Seed, func(in *workflow.TrainInput) {
 			in.Outputs = 1
 			by.set(in)
-		})
+		}))
 	}
 	accuracy := func(o *workflow.Outcome) float64 { // in percent, divided last as where it was stored
 		n := float64(t.Test)
 		return 100 * math.Round(*o.Score.Exact*n) / n
 	}
-	plain, err := run(unit(), training{By: "steps", Rate: 1, Batch: t.Batch, Epochs: float64(t.Looks[len(t.Looks)-1])})
-	if err != nil {
-		return nil, err
-	}
-	target := plain.Model.Parameters32
-	out := []float64{0, 0, accuracy(plain), 0, clipped(data)}
+	plain := run(unit(), training{By: "steps", Rate: 1, Batch: t.Batch, Epochs: float64(t.Looks[len(t.Looks)-1])})
+	own := run(unit().Default(), training{Epsilon: t.Epsilon, Batch: t.Rows / 4, Epochs: 20})
+	out := []float64{0, 0, accuracy(plain), accuracy(own), clipped(data)}
 	for _, look := range t.Looks {
-		private, err := run(unit(), training{By: "steps", Rate: t.Rate, Noise: t.Noise, Batch: t.Batch, Epochs: float64(look)})
-		if err != nil {
-			return nil, err
-		}
+		private := run(unit(), training{By: "steps", Rate: t.Rate, Noise: t.Noise, Batch: t.Batch, Epochs: float64(look)})
 		out[0], out[1] = private.Plan.Epsilon, accuracy(private)
-		out = append(out, cosineDistance(private.Model.Parameters32, target))
+		out = append(out, cosineDistance(private.Model.Parameters32, plain.Model.Parameters32))
 	}
-	own, err := run(unit().Default(), training{Epsilon: t.Epsilon, Batch: t.Rows / 4, Epochs: 20})
-	if err != nil {
-		return nil, err
-	}
-	out[3] = accuracy(own)
-	return out, nil
+	return out
 }
 
 // clipped is the percentage of training rows whose gradient at parameters of zero is longer

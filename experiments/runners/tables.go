@@ -8,7 +8,6 @@ import (
 	"pawl/data/encode"
 	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/published"
 	"pawl/experiments/selectionstudy"
 	"pawl/workflow"
 )
@@ -29,12 +28,9 @@ type rows struct {
 	Over float64 `json:"over"`
 }
 
-func (s rows) open(r *experiments.Run) (*lab.Table, error) {
-	return once(fmt.Sprint(s.Data, r.DataDir, s.Buckets, s.Ordered), func() (*lab.Table, error) {
-		t, err := Table(s.Data, r.DataDir)
-		if err != nil {
-			return nil, err
-		}
+func (s rows) open(r *experiments.Run) *lab.Table {
+	return once(fmt.Sprint(s.Data, r.DataDir, s.Buckets, s.Ordered), func() *lab.Table {
+		t := must(Table(s.Data, r.DataDir))
 		if s.Buckets > 0 {
 			t.Schema.SetBuckets(s.Buckets)
 		}
@@ -44,46 +40,31 @@ func (s rows) open(r *experiments.Run) (*lab.Table, error) {
 			own.Columns[own.Column(c)].Ordered = true
 		}
 		t.Schema = &own
-		return t, nil
+		return t
 	})
 }
 
 // each scores all splits.
-func (s rows) each(ctx context.Context, r *experiments.Run, one func(ctx context.Context, split *lab.Table, seed uint64) (*workflow.Outcome, error)) ([]float64, error) {
-	all, err := s.open(r)
-	if err != nil {
-		return nil, err
-	}
-	score := func(ctx context.Context, seed uint64) (float64, error) {
+func (s rows) each(ctx context.Context, r *experiments.Run, one func(split *lab.Table, seed uint64) *workflow.Outcome) (out []float64) {
+	all := s.open(r)
+	score := func(seed uint64) float64 {
 		split := all.Split(s.Rows, seed)
 		if s.Test > 0 {
 			split.Test = split.Test[:min(s.Test, len(split.Test))]
 		}
-		o, err := one(ctx, split, seed)
-		switch {
-		case err != nil:
-			return 0, err
-		case s.Over > 0:
-			return *o.Score.Exact / s.Over, nil
+		o := one(split, seed)
+		if s.Over > 0 {
+			return *o.Score.Exact / s.Over
 		}
-		return 100 * *o.Score.Exact, nil
+		return percent(o)
 	}
 	if s.Splits > 0 {
-		out := make([]float64, s.Splits)
-		return out, published.Each(ctx, s.Splits, func(ctx context.Context, i int) (err error) {
-			out[i], err = score(ctx, uint64(i))
-			return err
-		})
+		return experiments.Each(ctx, s.Splits, func(i int) float64 { return score(uint64(i)) })
 	}
-	var out []float64
 	for _, seed := range seeds(s.Seed, s.Seeds) {
-		v, err := score(ctx, seed)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
+		out = append(out, score(seed))
 	}
-	return out, nil
+	return out
 }
 
 // fitting is the library's own workflow at a total (ε, δ).
@@ -98,21 +79,18 @@ type fitting struct {
 	Random int `json:"random"`
 }
 
-func fit(ctx context.Context, r *experiments.Run, f *fitting) ([]float64, error) {
-	return f.each(ctx, r, func(ctx context.Context, split *lab.Table, seed uint64) (*workflow.Outcome, error) {
-		features := f.Features
+func fit(ctx context.Context, r *experiments.Run, f *fitting) []float64 {
+	return f.each(ctx, r, func(split *lab.Table, seed uint64) *workflow.Outcome {
+		features := slices.Clone(f.Features)
 		if f.Random > 0 {
-			s, err := columnTable{Data: f.Data, Rows: f.Rows, Test: 1}.split(r, int(seed))
-			if err != nil {
-				return nil, err
-			}
-			for _, j := range s.Random(f.Random, seed) {
-				features = append(features, split.Schema.Columns[1+j%(len(split.Schema.Columns)-1)].Name)
+			columns := split.Schema.Columns[1:]
+			for _, j := range (columnTable{Data: f.Data, Rows: f.Rows, Test: 1}).split(r, int(seed)).Random(f.Random, seed) {
+				features = append(features, columns[j%len(columns)].Name)
 			}
 			slices.Sort(features)
 			features = slices.Compact(features)
 		}
-		return split.Fit(ctx, f.Epsilon, f.Delta, seed, func(in *workflow.Input) { in.Model, in.Features = f.Model, features })
+		return must(split.Fit(ctx, f.Epsilon, f.Delta, seed, func(in *workflow.Input) { in.Model, in.Features = f.Model, features }))
 	})
 }
 
@@ -125,23 +103,20 @@ type rowTraining struct {
 	By     training `json:"by"`
 }
 
-func trainRows(ctx context.Context, r *experiments.Run, t *rowTraining) ([]float64, error) {
-	n, err := t.spec.make()
-	if err != nil {
-		return nil, err
-	}
-	return t.each(ctx, r, func(ctx context.Context, split *lab.Table, seed uint64) (*workflow.Outcome, error) {
-		return split.Train(ctx, n, encode.Options{Linear: t.Linear}, seed, t.By.set)
+func trainRows(ctx context.Context, r *experiments.Run, t *rowTraining) []float64 {
+	net := must(t.spec.make())
+	return t.each(ctx, r, func(split *lab.Table, seed uint64) *workflow.Outcome {
+		return must(split.Train(ctx, net, encode.Options{Linear: t.Linear}, seed, t.By.set))
 	})
 }
 
 // chooseAndLearn is what a study of private choices of features measures.
-func chooseAndLearn(ctx context.Context, r *experiments.Run, s *selectionstudy.Study) ([]float64, error) {
-	return s.Run(ctx, func() (*lab.Table, error) { return rows{Data: s.Data}.open(r) })
+func chooseAndLearn(ctx context.Context, r *experiments.Run, s *selectionstudy.Study) []float64 {
+	return s.Run(ctx, func() *lab.Table { return rows{Data: s.Data}.open(r) })
 }
 
-func bestConstant(ctx context.Context, r *experiments.Run, s *selectionstudy.Study) ([]float64, error) {
-	return s.Constant(ctx, func() (*lab.Table, error) { return rows{Data: s.Data}.open(r) })
+func bestConstant(_ context.Context, r *experiments.Run, s *selectionstudy.Study) []float64 {
+	return s.Constant(func() *lab.Table { return rows{Data: s.Data}.open(r) })
 }
 
 // signal is r = n/σ₁(ε, δ) at the default δ.

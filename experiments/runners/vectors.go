@@ -11,12 +11,9 @@ import (
 )
 
 // project replaces images by their principal components, fitted on the training images as they are.
-func project(data *lab.Images, count int) (*lab.Images, error) {
-	c, err := images.PrincipalComponents(data.Train, count)
-	if err != nil {
-		return nil, err
-	}
-	return &lab.Images{Name: data.Name, Target: data.Target, Train: onto(c, data.Train), Test: onto(c, data.Test)}, nil
+func project(data *lab.Images, count int) *lab.Images {
+	c := must(images.PrincipalComponents(data.Train, count))
+	return &lab.Images{Name: data.Name, Target: data.Target, Train: onto(c, data.Train), Test: onto(c, data.Test)}
 }
 
 func onto(c *images.Components, s *images.Set) *images.Set {
@@ -53,11 +50,8 @@ func sparse(s *images.Set) *images.Set {
 // adultVectors names Adult one-hot, numbers in [0, 1] by the ranges that occur, as a paper takes preprocessed data.
 const adultVectors = "adult"
 
-func (i sample) adult(r *experiments.Run) (*lab.Images, error) {
-	t, err := published.OpenAs("adult", r.DataDir, "one-hot")
-	if err != nil {
-		return nil, err
-	}
+func (i sample) adult(r *experiments.Run) *lab.Images {
+	t := must(published.OpenAs("adult", r.DataDir, "one-hot"))
 	rows, test := min(i.Rows, published.AdultTrain), min(i.Test, published.AdultTest)
 	order := rand.New(rand.NewPCG(1, 0)).Perm(len(t.X))
 	labels := make([]int32, len(t.X))
@@ -65,7 +59,7 @@ func (i sample) adult(r *experiments.Run) (*lab.Images, error) {
 		labels[i] = int32(y)
 	}
 	all := lab.Vectors(t.X, labels, []string{"up to 50K", "above 50K"})
-	return &lab.Images{Name: "adult", Target: "income", Train: all.Some(order[:rows]), Test: all.Some(order[rows : rows+test])}, nil
+	return &lab.Images{Name: "adult", Target: "income", Train: all.Some(order[:rows]), Test: all.Some(order[rows : rows+test])}
 }
 
 // effective is the step of 0.001 to which DPAdamWOSM tends under noise: 10⁻³/(σC/L + 10⁻⁸) (appendix, Algorithm 2).

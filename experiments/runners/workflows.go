@@ -66,16 +66,13 @@ func Table(name, dataDir string) (*lab.Table, error) {
 }
 
 // rowsOf is the number of rows to train: of a table that is not part of pawl in percent.
-func rowsOf(r *experiments.Run) func(data string, train float64) (int, error) {
-	return func(data string, train float64) (int, error) {
+func rowsOf(r *experiments.Run) func(data string, train float64) int {
+	return func(data string, train float64) int {
 		if _, ok := wild()[data]; !ok {
-			return int(train), nil
+			return int(train)
 		}
-		t, err := rows{Data: data, Buckets: advise.TextBuckets}.open(r)
-		if err != nil {
-			return 0, err
-		}
-		return int(train * float64(len(t.Rows)) / 100), nil
+		t := rows{Data: data, Buckets: advise.TextBuckets}.open(r)
+		return int(train * float64(len(t.Rows)) / 100)
 	}
 }
 
@@ -160,17 +157,14 @@ func (w *working) Check() error {
 }
 
 // work returns a workflow's score in points and that of the majority class or of the mean, of choices the score alone.
-func work(ctx context.Context, r *experiments.Run, w *working) ([]float64, error) {
-	set, t, err := w.open(r)
-	if err != nil {
-		return nil, err
-	}
+func work(ctx context.Context, r *experiments.Run, w *working) []float64 {
+	set, t := w.open(r)
 	var out *workflow.Outcome
 	switch {
 	case !w.alone():
-		out, err = w.usually(ctx, set, t)
+		out = w.usually(ctx, set, t)
 	case set != nil:
-		out, err = w.fitImages(ctx, set)
+		out = w.fitImages(ctx, set)
 	default:
 		n := int(w.Public * float64(len(t.Rows)))
 		if w.How != "fit" {
@@ -180,29 +174,29 @@ func work(ctx context.Context, r *experiments.Run, w *working) ([]float64, error
 		if t.Units != nil {
 			t.Units = t.Units[n:]
 		}
-		out, err = t.Fit(ctx, w.Epsilon, w.Delta, w.Seed, nil)
+		out = must(t.Fit(ctx, w.Epsilon, w.Delta, w.Seed, nil))
 	}
-	if err != nil {
-		return nil, err
-	}
-	s := out.Score
-	score := []float64{100 * *s.Exact, 100 * *s.ExactBaseline}
-	switch {
-	case w.Metric == "auroc" && (s.AUROC == nil || s.AUROC.Value == nil):
-		return nil, errors.New("no area under the curve")
-	case w.Metric == "auroc":
-		score = []float64{100 * *s.AUROC.Value, 50}
-	case w.Metric == "r2" && (s.Numbers == nil || s.Numbers.R2.Value == nil):
-		return nil, errors.New("no R²")
-	case w.Metric == "r2":
-		score = []float64{100 * *s.Numbers.R2.Value, 0}
-	case w.Metric == "error":
-		score = []float64{100 * (1 - *s.Exact / *s.ExactBaseline), 0}
-	}
+	score := w.points(out.Score)
 	if w.How == "unpaid" || w.How == "paid" {
 		score = score[:1]
 	}
-	return score, nil
+	return score
+}
+
+// points are a score and that of the majority class or of the mean.
+func (w *working) points(s workflow.Score) []float64 {
+	switch {
+	case w.Metric == "auroc" && s.AUROC != nil && s.AUROC.Value != nil:
+		return []float64{100 * *s.AUROC.Value, 50}
+	case w.Metric == "r2" && s.Numbers != nil && s.Numbers.R2.Value != nil:
+		return []float64{100 * *s.Numbers.R2.Value, 0}
+	case w.Metric == "error":
+		return []float64{100 * (1 - *s.Exact / *s.ExactBaseline), 0}
+	case w.Metric == "accuracy":
+		return []float64{100 * *s.Exact, 100 * *s.ExactBaseline}
+	}
+	experiments.Check(fmt.Errorf("no %s in the score", w.Metric))
+	return nil
 }
 
 // lastImages are kept for the next run: they hold features that take long (lab.Images).
@@ -210,70 +204,46 @@ var lastImages latest[*lab.Images]
 
 // open returns images, or the tokens of the run's texts for a net that reads them, or the rows of a run: a table to train
 // with its test rows, the official ones where there are any.
-func (w *working) open(r *experiments.Run) (*lab.Images, *lab.Table, error) {
+func (w *working) open(r *experiments.Run) (*lab.Images, *lab.Table) {
 	if _, ok := dataset.Images(w.Data); ok {
-		set, err := lastImages.open(fmt.Sprint(w.Data, w.Rows, w.Test, r.DataDir), func() (*lab.Images, error) {
-			return lab.OpenImages(w.Data, r.DataDir, w.Rows, w.Test)
+		set := lastImages.open(fmt.Sprint(w.Data, w.Rows, w.Test, r.DataDir), func() *lab.Images {
+			return must(lab.OpenImages(w.Data, r.DataDir, w.Rows, w.Test))
 		})
-		if err == nil {
-			set.Reuse = true
-		}
-		return set, nil, err
+		set.Reuse = true
+		return set, nil
 	}
 	w.Buckets = advise.TextBuckets
-	t, err := w.rows.open(r)
-	if err != nil {
-		return nil, nil, err
-	}
+	t := w.rows.open(r)
 	if w.Usual.Tokens && !w.alone() {
-		set, err := sample{Data: w.Data, Rows: w.Rows, Test: min(w.Test, len(t.Rows)-w.Rows), Texts: w.Usual.Net, Order: w.Seed}.read(r)
-		return set, nil, err
+		return sample{Data: w.Data, Rows: w.Rows, Test: min(w.Test, len(t.Rows)-w.Rows), Texts: w.Usual.Net, Order: w.Seed}.read(r), nil
 	}
-	seed, official := w.Seed, t.Test
-	if w.Split > 0 {
-		seed = w.Split
-	}
+	official := t.Test
 	if official == nil || len(t.Rows) > w.Rows {
-		t = t.Split(w.Rows, seed)
+		t = t.Split(w.Rows, cmp.Or(w.Split, w.Seed))
 	}
 	own := *t
 	if official != nil {
 		own.Test = official
 	}
 	own.Test = own.Test[:min(w.Test, len(own.Test))]
-	return nil, &own, nil
+	return nil, &own
 }
 
-func (w *working) fitImages(ctx context.Context, data *lab.Images) (*workflow.Outcome, error) {
-	e, err := strconv.ParseFloat(w.Epsilon, 64)
-	if err != nil {
-		return nil, err
-	}
-	rows := float64(data.Train.Len())
+func (w *working) fitImages(ctx context.Context, data *lab.Images) *workflow.Outcome {
+	e, rows := must(strconv.ParseFloat(w.Epsilon, 64)), float64(data.Train.Len())
 	r, _, err := workflow.SignalRatio(rows, e, w.Delta)
-	if err != nil {
-		return nil, err
-	}
+	experiments.Check(err)
 	shape := data.Train.Shape
-	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: rows, Epsilon: e, Ratio: r, Preset: cmp.Or(w.Preset, advise.Balanced)}
-	if set, ok := dataset.Images(w.Data); ok {
-		facts.Mirrored = set.Mirrored
-	}
-	recipe, err := advise.ChooseImages(facts)
-	if err != nil {
-		return nil, err
-	}
-	net, err := lab.Net(recipe.Model)
-	if err != nil {
-		return nil, err
-	}
-	return data.Run(ctx, net.Default(), w.Seed, func(in *workflow.TrainInput) {
+	set, _ := dataset.Images(w.Data)
+	recipe := must(advise.ChooseImages(advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: rows, Epsilon: e, Ratio: r,
+		Preset: cmp.Or(w.Preset, advise.Balanced), Mirrored: set.Mirrored}))
+	return must(data.Run(ctx, must(lab.Net(recipe.Model)).Default(), w.Seed, func(in *workflow.TrainInput) {
 		in.Epsilon, in.Delta, in.Batch, in.Epochs, in.Preset = w.Epsilon, w.Delta, recipe.Batch, recipe.Epochs, w.Preset
-	})
+	}))
 }
 
 // usually trains the usual net, or searches among the usual choices.
-func (w *working) usually(ctx context.Context, data *lab.Images, t *lab.Table) (*workflow.Outcome, error) {
+func (w *working) usually(ctx context.Context, data *lab.Images, t *lab.Table) *workflow.Outcome {
 	own := w.Usual.training
 	own.Epsilon, own.OwnAccountant = w.Epsilon, true
 	by := func(in *workflow.TrainInput) {
@@ -281,58 +251,42 @@ func (w *working) usually(ctx context.Context, data *lab.Images, t *lab.Table) (
 		in.Delta = "" // the default one
 	}
 	if w.How == "drop-in" {
-		net, err := usualNet(w.Usual.Define, w.Usual.Net)
-		switch {
-		case err != nil:
-			return nil, err
-		case data != nil:
-			return data.Run(ctx, net, w.Seed, by)
+		net := must(usualNet(w.Usual.Define, w.Usual.Net))
+		if data != nil {
+			return must(data.Run(ctx, net, w.Seed, by))
 		}
-		return t.Train(ctx, net, encode.Options{Linear: true}, w.Seed, by)
+		return must(t.Train(ctx, net, encode.Options{Linear: true}, w.Seed, by))
 	}
 	kind := search.PS // the number of trainings is secret and the best is a private selection
 	if w.How == "unpaid" {
 		kind = search.RS
 	}
-	strategy, err := search.New(kind)
-	if err != nil {
-		return nil, err
-	}
+	strategy := must(search.New(kind))
 	strategy.Mean = w.Usual.Candidates
-	among, err := choices(w.Usual.Space)
-	if err == nil && data == nil {
-		data, err = encoded(t)
+	if data == nil {
+		data = encoded(t)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return data.Search(ctx, lab.Search{Space: among, Strategy: strategy, AsPublished: w.How == "unpaid"}, w.Seed, func(in *workflow.TrainInput) {
+	return must(data.Search(ctx, lab.Search{Space: must(choices(w.Usual.Space)), Strategy: strategy, AsPublished: w.How == "unpaid"}, w.Seed, func(in *workflow.TrainInput) {
 		by(in)
 		in.LearningRate = 0 // step and norm are the points' of the space
-	})
+	}))
 }
 
 // encoded are the rows of a table as a search among networks takes them.
-func encoded(t *lab.Table) (*lab.Images, error) {
-	enc, err := encode.New(t.Schema, t.Target, encode.Options{Linear: true})
-	if err != nil {
-		return nil, err
-	}
-	s, column, scratch := &lab.Images{Name: t.Name, Target: t.Target}, t.Schema.Column(t.Target), make([]float64, enc.Dim)
-	for _, part := range []struct {
-		rows [][]float64
-		to   **images.Set
-	}{{t.Rows, &s.Train}, {t.Test, &s.Test}} {
-		set := &images.Set{Shape: [3]int{1, 1, enc.Inputs()}, Classes: t.Schema.Columns[column].Levels()}
-		for _, cells := range part.rows {
-			y, input := cells[column], make([]float32, enc.Inputs())
-			if !(y >= 0 && y < float64(len(set.Classes))) {
-				return nil, fmt.Errorf("a row has no class in %s", t.Target)
+func encoded(t *lab.Table) *lab.Images {
+	enc := must(encode.New(t.Schema, t.Target, encode.Options{Linear: true}))
+	target, scratch := t.Schema.Column(t.Target), make([]float64, enc.Dim)
+	set := func(rows [][]float64) *images.Set {
+		s := &images.Set{Shape: [3]int{1, 1, enc.Inputs()}, Classes: t.Schema.Columns[target].Levels()}
+		for _, cells := range rows {
+			y, input := cells[target], make([]float32, enc.Inputs())
+			if !(y >= 0 && y < float64(len(s.Classes))) {
+				experiments.Check(fmt.Errorf("a row has no class in %s", t.Target))
 			}
 			enc.Input(input, cells, scratch)
-			set.Floats, set.Labels = append(set.Floats, input...), append(set.Labels, int32(y))
+			s.Floats, s.Labels = append(s.Floats, input...), append(s.Labels, int32(y))
 		}
-		*part.to = set
+		return s
 	}
-	return s, nil
+	return &lab.Images{Name: t.Name, Target: t.Target, Train: set(t.Rows), Test: set(t.Test)}
 }

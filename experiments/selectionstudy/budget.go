@@ -23,15 +23,12 @@ type budget struct {
 }
 
 // newBudget takes the δ that a plan would: the largest power of ten up to 1/(10n).
-func newBudget(epsilon float64, rows int) (budget, error) {
+func newBudget(epsilon float64, rows int) budget {
 	b := budget{epsilon: epsilon}
 	b.delta, _ = workflow.DefaultDelta(int64(rows))
-	var err error
-	if b.whole, err = accountant.GaussianNoiseMultiplier(epsilon, b.delta); err != nil {
-		return b, err
-	}
+	b.whole = must(accountant.GaussianNoiseMultiplier(epsilon, b.delta))
 	b.chooses, b.trains = b.whole/math.Sqrt(share), b.whole/math.Sqrt(1-share)
-	return b, nil
+	return b
 }
 
 // epsilonOf is the ε of one Gaussian release at the budget's δ, as a decimal that a plan reads, never more than the number.

@@ -23,35 +23,27 @@ type split struct {
 	rows *intake.Rows
 }
 
+func newSplit(t *lab.Table, seed uint64) *split { return &split{t, seed, must(t.Seal(seed))} }
+
 // train trains a learner of a plan on the named columns (nil: all) at the ε of one Gaussian release of this multiplier.
-func (s *split) train(ctx context.Context, learner string, columns []string, b budget, multiplier float64, seed uint64) (func(cells []float64) float64, error) {
-	out, err := s.Fit(ctx, b.epsilonOf(multiplier), strconv.FormatFloat(b.delta, 'f', -1, 64), seed, func(in *workflow.Input) {
+func (s *split) train(ctx context.Context, learner string, columns []string, b budget, multiplier float64, seed uint64) func(cells []float64) float64 {
+	return must(s.Fit(ctx, b.epsilonOf(multiplier), strconv.FormatFloat(b.delta, 'f', -1, 64), seed, func(in *workflow.Input) {
 		in.Features = columns
 		if learner != linear {
 			in.Model = learner
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out.Model.Predictor(), nil
+	})).Model.Predictor()
 }
 
 // plain is objective perturbation with the whole residual on numbers as they are.
-func (s *split) plain(ctx context.Context, columns []string, epsilon float64, seed uint64) (func(cells []float64) float64, error) {
-	enc, err := encode.New(s.Schema, s.Target, encode.Options{Linear: true, Attributes: columns})
-	if err != nil {
-		return nil, err
-	}
+func (s *split) plain(ctx context.Context, columns []string, epsilon float64) func(cells []float64) float64 {
+	enc := must(encode.New(s.Schema, s.Target, encode.Options{Linear: true, Attributes: columns}))
 	at := s.Schema.Column(s.Target)
 	o := convex.Objective{
 		Scope: dp.WholeScope, Epsilon: epsilon, Regularization: rules.Regularization(enc.Dim, epsilon), ResidualCap: 1, Encoding: enc,
 		Target: func(cells []float64) float64 { return cells[at] },
 	}
-	all, err := convex.PerturbObjectivesPublic(ctx, s.rows, dp.AddOrRemoveOne, []convex.Objective{o}, entropy.Seeded(seed).Split("plain"))
-	if err != nil {
-		return nil, err
-	}
+	all := must(convex.PerturbObjectivesPublic(ctx, s.rows, dp.AddOrRemoveOne, []convex.Objective{o}, entropy.Seeded(s.seed).Split("plain")))
 	x := make([]float64, enc.Dim)
 	return func(cells []float64) float64 {
 		enc.Vector(x, cells)
@@ -60,7 +52,7 @@ func (s *split) plain(ctx context.Context, columns []string, epsilon float64, se
 			sum += v * all[0][j]
 		}
 		return indicator(sum > 0)
-	}, nil
+	}
 }
 
 // score is the share of test rows that are right in percent, or for a number how much of

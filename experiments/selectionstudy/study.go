@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"pawl/evidence/lab"
-	"pawl/experiments/published"
+	"pawl/experiments"
 )
 
 // Learners, by the names that a plan knows, but for plain.
@@ -56,41 +56,23 @@ func (p *Study) Check() error {
 }
 
 // Run returns the scores of every learner, split by split. open reads the built-in table.
-func (p *Study) Run(ctx context.Context, open func() (*lab.Table, error)) ([]float64, error) {
-	b, err := newBudget(p.Epsilon, p.Train)
-	if err != nil {
-		return nil, err
-	}
-	flat := make([]float64, len(p.Learners)*p.Splits)
-	return flat, published.Each(ctx, p.Splits, func(ctx context.Context, i int) error {
-		s, err := p.split(open, i)
-		if err != nil {
-			return err
-		}
-		v, err := p.measure(ctx, s, p.Method, b)
-		for k := range v {
-			flat[k*p.Splits+i] = v[k]
-		}
-		return err
-	})
+func (p *Study) Run(ctx context.Context, open func() *lab.Table) []float64 {
+	b := newBudget(p.Epsilon, p.Train)
+	return slices.Concat(experiments.Across(experiments.Each(ctx, p.Splits, func(i int) []float64 {
+		return p.measure(ctx, p.split(open, i), p.Method, b)
+	}))...)
 }
 
 // Constant returns the scores of the best constant on the test rows, split by split.
-func (p *Study) Constant(_ context.Context, open func() (*lab.Table, error)) ([]float64, error) {
-	constant := make([]float64, p.Splits)
-	for i := range constant {
-		s, err := p.split(open, i)
-		if err != nil {
-			return nil, err
-		}
-		constant[i] = constantScore(s.Table)
+func (p *Study) Constant(open func() *lab.Table) (constant []float64) {
+	for i := range p.Splits {
+		constant = append(constant, constantScore(p.split(open, i).Table))
 	}
-	return constant, nil
+	return constant
 }
 
-func (p *Study) draw(open func() (*lab.Table, error), split int) (*lab.Table, error) {
-	rows, seed := p.Train+p.Test, uint64(split)
-	var t *lab.Table
+func (p *Study) draw(open func() *lab.Table, seed uint64) (t *lab.Table) {
+	rows := p.Train + p.Test
 	switch p.Make {
 	case "sparse":
 		t = sparse(p.Columns, p.Relevant, p.Effect, rows, seed)
@@ -99,30 +81,20 @@ func (p *Study) draw(open func() (*lab.Table, error), split int) (*lab.Table, er
 	case "dense":
 		t = dense(p.Columns, rows, seed)
 	default:
-		var err error
-		if t, err = open(); err != nil {
-			return nil, err
-		}
+		t = open()
 	}
 	t = t.Split(p.Train, seed)
 	if p.Noise == 0 {
-		return t, nil
+		return t
 	}
 	test := padded(&lab.Table{Name: t.Name, Target: t.Target, Schema: t.Schema, Rows: t.Test}, p.Noise, 1000+seed)
 	t = padded(t, p.Noise, seed)
 	t.Test = test.Rows
-	return t, nil
+	return t
 }
 
-func (p *Study) split(open func() (*lab.Table, error), i int) (*split, error) {
-	t, err := p.draw(open, i)
-	if err != nil {
-		return nil, err
-	}
-	if len(t.Test) > p.Test {
-		t.Test = t.Test[:p.Test]
-	}
-	s := &split{Table: t, seed: uint64(i)}
-	s.rows, err = t.Seal(s.seed)
-	return s, err
+func (p *Study) split(open func() *lab.Table, i int) *split {
+	t := p.draw(open, uint64(i))
+	t.Test = t.Test[:min(p.Test, len(t.Test))]
+	return newSplit(t, uint64(i))
 }
