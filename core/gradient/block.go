@@ -54,11 +54,11 @@ func (k *worker) settle(n int) {
 		}
 		tr := &k.traces[b.first]
 		switch {
-		case k.next[b.first] >= 0 || b.chain != nil || tr.Diagonal:
+		case k.next[b.first] >= 0 || b.chain != nil || tr.Diagonal || tr.Form != nil:
 			b.way = byForming
 		case tr.Index != nil:
 			b.way = byTokens
-		case forms(m*tr.T, tr):
+		case Forms(m*tr.T, tr.M, tr.N):
 			b.way = byForming
 		}
 		if b.way != byPairs || b.chain != nil {
@@ -91,16 +91,16 @@ func (k *worker) file(i int32) {
 	k.blocks = append(k.blocks, block{offset: tr.Offset, size: tr.size(), first: i, chain: tr.Chain})
 }
 
-// forms says whether the gradients of single examples are formed, where rows is the
-// number of rows of A and G that one example has in a trace. Its gradient then
+// Forms says whether the gradients of single examples are formed, where rows is the
+// number of rows of A (M numbers each) and G (N each) that one example has in a trace. Its gradient then
 // takes M·N numbers of memory, is clipped as it is, and the work is not lost: the
 // clipped sum is the sum of what was formed. Else the norm comes from products of
 // rows, of which there are rows·(rows+1)/2 pairs of M+N numbers. Forming costs 1 to
 // 2 ns a number and a pair 0.5 to 1 ns a number, so the counts are compared as they
 // are. In ns an example, for rows, M, N: 100, 25, 16: formed 2.5 thousand, pairs
 // 228; 25, 144, 32: 12 and 100; 9, 288, 48: 17 and 16; 4, 1152, 128: 325 and 39.
-func forms(rows int, tr *Trace) bool {
-	return rows > 1 && rows*(rows+1)/2*(tr.M+tr.N) >= tr.M*tr.N
+func Forms(rows, m, n int) bool {
+	return rows > 1 && rows*(rows+1)/2*(m+n) >= m*n
 }
 
 // example takes the norms of example e's gradient, over all blocks or over each group
@@ -165,24 +165,24 @@ func (k *worker) form(w []float32, b *block, lo, hi int, add bool) {
 func (k *worker) product(w []float32, tr *Trace, from, to int, add bool) {
 	rows, size := to-from, tr.M*tr.N
 	g := tr.G[from*tr.N : to*tr.N]
+	if !add && (tr.Index != nil || tr.Diagonal) {
+		clear(w[:tr.size()])
+	}
+	right := kernel.Dense(g, rows, tr.N)
 	switch {
 	case tr.Index != nil:
-		if !add {
-			clear(w[:size])
-		}
 		for r, at := range tr.Index[from:to] {
 			kernel.AddScaled(w[int(at)*tr.N:][:tr.N], g[r*tr.N:][:tr.N], 1)
 		}
 		return
 	case tr.Diagonal:
-		if !add {
-			clear(w[:tr.size()])
-		}
 		diagonal(w, tr.A[from*tr.M:to*tr.M], g, tr)
 		return
+	case tr.Form != nil:
+		tr.Form(w[:size], g, from, add)
+	default:
+		k.room.MatMul(kernel.Dense(w, tr.M, tr.N), kernel.Dense(tr.A[from*tr.M:to*tr.M], rows, tr.M).T(), right, add)
 	}
-	right := kernel.Dense(g, rows, tr.N)
-	k.room.MatMul(kernel.Dense(w, tr.M, tr.N), kernel.Dense(tr.A[from*tr.M:to*tr.M], rows, tr.M).T(), right, add)
 	if tr.Bias {
 		k.room.MatMul(kernel.Dense(w[size:], 1, tr.N), kernel.Matrix{Data: k.one, Rows: 1, Cols: rows}, right, add)
 	}

@@ -42,10 +42,7 @@ func (k *worker) init(t *Training, id, size int) {
 	n, dim := t.Microbatch*t.Multiplicity, t.Network.Inputs()
 	*k = worker{
 		t: t, id: id, sum: make([]float32, size), inputs: make([]float32, n*dim), targets: make([]float32, n),
-		seeds: make([]uint64, n), one: []float32{1}, room: kernel.NewRoom(),
-	}
-	if t.Augment != nil {
-		k.plain = make([]float32, dim)
+		seeds: make([]uint64, n), plain: make([]float32, dim), one: []float32{1}, room: kernel.NewRoom(),
 	}
 	k.record = func(tr Trace) { k.traces = append(k.traces, tr) }
 }

@@ -27,7 +27,7 @@ var tiny = []struct {
 
 func TestShapesTakeBothWays(t *testing.T) {
 	for _, s := range tiny {
-		if got := forms(s.t, &Trace{T: s.t, M: s.m, N: s.n}); got != s.formed {
+		if got := Forms(s.t, s.m, s.n); got != s.formed {
 			t.Errorf("%s: forms %v, want %v", s.name, got, s.formed)
 		}
 	}
@@ -299,6 +299,14 @@ func TestTracesThatOverlapAreRefused(t *testing.T) {
 		{"an index below it", func(tr Trace) []Trace { tr.A, tr.Bias, tr.Index = nil, false, []int32{-1}; return []Trace{tr} }, false},
 		{"an index with a bias", func(tr Trace) []Trace { tr.A, tr.Index = nil, []int32{1}; return []Trace{tr} }, false},
 		{"an index without a row", func(tr Trace) []Trace { tr.A, tr.Bias, tr.Index = nil, false, []int32{}; return []Trace{tr} }, false},
+		{"rows and products", func(tr Trace) []Trace { tr.Form = forming(tr).Form; return []Trace{tr} }, false},
+		{"products", func(tr Trace) []Trace { return []Trace{forming(tr)} }, true},
+		{"products and an index", func(tr Trace) []Trace {
+			tr = forming(tr)
+			tr.Bias, tr.Index = false, []int32{0}
+			return []Trace{tr}
+		}, false},
+		{"products of a diagonal", func(tr Trace) []Trace { tr = forming(tr); tr.M, tr.Diagonal = tr.N, true; return []Trace{tr} }, false},
 		{"a diagonal that is none", func(tr Trace) []Trace { tr.Diagonal = true; return []Trace{tr} }, false},
 		{"starts of others", func(tr Trace) []Trace { tr.Starts = []int32{0, 1, 1}; return []Trace{tr} }, false},
 		{"starts that skip a row", func(tr Trace) []Trace { tr.Starts, tr.A, tr.G = []int32{1, 1}, tr.A[:2], tr.G[:3]; return []Trace{tr} }, false},

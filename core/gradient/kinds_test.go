@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pawl/compute/kernel"
 	"pawl/core/entropy"
 	"pawl/internal/stattest"
 )
@@ -16,6 +17,7 @@ type use struct {
 	offset, t, m, n       int
 	bias, token, diagonal bool
 	ragged, chained       bool
+	formed                bool // by the net
 }
 
 func (u use) trace() Trace {
@@ -104,9 +106,31 @@ func (k *kindNet) Backprop(_ int, _, inputs, targets []float32, _ []uint64, reco
 			}
 		}
 	}
-	for _, tr := range traces {
+	for i, tr := range traces {
+		if k.uses[i].formed {
+			tr = forming(tr)
+		}
 		record(tr)
 	}
+}
+
+// forming has tr form its products itself, each row once.
+func forming(tr Trace) Trace {
+	a, asked := tr.A, make([]bool, len(tr.A)/tr.M)
+	tr.A, tr.Form = nil, func(w, g []float32, from int, add bool) {
+		rows := len(g) / tr.N
+		for r := range rows {
+			if asked[from+r] {
+				panic("a row is asked for twice")
+			}
+			asked[from+r] = true
+		}
+		if len(w) != tr.M*tr.N {
+			panic("room for another weight")
+		}
+		kernel.MatMul(kernel.Dense(w, tr.M, tr.N), kernel.Dense(a[from*tr.M:], rows, tr.M).T(), kernel.Dense(g, rows, tr.N), add)
+	}
+	return tr
 }
 
 // gradient is the definition, in float64: one-hot rows written out, diagonals as
@@ -164,7 +188,7 @@ func drawKinds(t *rapid.T) *kindNet {
 			u.diagonal, u.m = true, u.n
 			u.bias = rapid.Bool().Draw(t, "bias")
 		default:
-			u.bias = rapid.Bool().Draw(t, "bias")
+			u.bias, u.formed = rapid.Bool().Draw(t, "bias"), rapid.Bool().Draw(t, "formed")
 		}
 		k.uses = append(k.uses, u)
 		tr := u.trace()
@@ -176,6 +200,7 @@ func drawKinds(t *rapid.T) *kindNet {
 			// A second use may be of another kind, as an embedding that is also the last layer.
 			if !u.diagonal && !u.bias {
 				again.token = rapid.Bool().Draw(t, "token")
+				again.formed = again.formed && !again.token
 			}
 			k.uses = append(k.uses, again)
 		}
@@ -274,6 +299,8 @@ func TestKindsOfTracesReachTheBound(t *testing.T) {
 		{"tokens that cancel", []use{{t: 3, m: 5, n: 1, token: true}}, []float32{0, 2, 4, 2, 3, 0, -2}, 1},
 		{"tokens apart", []use{{t: 2, m: 5, n: 1, token: true}}, []float32{0, 2, 3, 3, 4}, 5},
 		{"used twice", []use{{t: 1, m: 1, n: 1}, {t: 1, m: 1, n: 1}}, []float32{0, 1, 3, 0, 1, 4}, 7},
+		{"formed by the net", []use{{t: 2, m: 1, n: 1, formed: true}}, []float32{0, 1, 1, 3, 4}, 7},
+		{"formed by the net, of one row", []use{{t: 1, m: 1, n: 1, formed: true}}, []float32{0, 1, 3}, 3},
 		{"used twice, cancelling", []use{{t: 1, m: 1, n: 1}, {t: 1, m: 1, n: 1}}, []float32{0, 1, 3, 0, -1, 4}, 1},
 		{"token and row", []use{{t: 1, m: 2, n: 1, token: true}, {t: 1, m: 2, n: 1}}, []float32{0, 1, 3, 0, 4, 1, 1}, math.Sqrt(32)},
 		{"diagonal", []use{{t: 2, m: 2, n: 2, diagonal: true}}, []float32{0, 1, 2, 1, 2, 3, 1, 3, 1}, math.Sqrt(52)},
@@ -299,6 +326,7 @@ func TestKindsOfTracesReachTheBound(t *testing.T) {
 // leaves the others as they are.
 func TestKindsOfTracesLeaveOutWhatIsNotFinite(t *testing.T) {
 	for _, u := range []use{{t: 2, m: 3, n: 2, token: true}, {t: 2, m: 2, n: 2, diagonal: true, bias: true}, {t: 3, m: 2, n: 2, ragged: true},
+		{t: 3, m: 2, n: 2, formed: true}, {t: 1, m: 2, n: 2, formed: true},
 		{t: 1, m: 2, n: 2, chained: true}} {
 		for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), math.MaxFloat32} {
 			tr0 := u.trace()
@@ -320,6 +348,38 @@ func TestKindsOfTracesLeaveOutWhatIsNotFinite(t *testing.T) {
 			// The largest number has a norm, and is clipped like any other.
 			if n := distance(got, want); !(n <= 0.5*(1+2e-6)) || bad != math.MaxFloat32 && n != 0 {
 				t.Errorf("%+v: a row of %g moves the sum by %g", u, bad, n)
+			}
+		}
+	}
+}
+
+type formingNet struct{ rawNet }
+
+func (w formingNet) Backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace)) {
+	w.rawNet.Backprop(worker, params, inputs, targets, seeds, func(tr Trace) { record(forming(tr)) })
+}
+
+// A trace that forms its products gives the bits of one that lists its rows, if those would be formed, and where nothing is
+// clipped.
+func TestTracesThatFormGiveTheSameBits(t *testing.T) {
+	for _, shape := range []rawNet{{t: 5, m: 3, n: 2, bias: true}, {t: 100, m: 7, n: 5}, {t: 300, m: 9, n: 20, bias: true}} {
+		for _, clipping := range []Clipping{Flat, Unclipped} {
+			rng := entropy.Seeded(5)
+			var inputs [][]float32
+			for range 9 {
+				x := make([]float32, shape.Inputs())
+				for j := range x {
+					x[j] = float32(rng.Float64() - 0.5)
+				}
+				inputs = append(inputs, x)
+			}
+			sum := func(net Network) []float64 {
+				tr := training(net, nil)
+				tr.Clipping = clipping
+				return firstSum(t, tr, imageRows(1, true, inputs, make([]float64, len(inputs)), nil, net.Inputs()), make([]float32, net.Parameters()), entropy.Seeded(1))
+			}
+			if got, want := sum(formingNet{shape}), sum(shape); !slices.Equal(got, want) {
+				t.Errorf("%+v, %s: other bits", shape, clipping)
 			}
 		}
 	}

@@ -122,6 +122,14 @@ func alone(net *nn.Net, params, x []float32, target float32) []float64 {
 	var chains []chain
 	net.Backprop(0, params, x, []float32{target}, []uint64{0}, func(tr gradient.Trace) {
 		rows, size := len(tr.G)/tr.N, tr.M*tr.N
+		for r := 0; tr.Form != nil && r < rows; r++ { // each row of A is a product with 1
+			one, w := make([]float32, tr.N), make([]float32, size)
+			one[0] = 1
+			tr.Form(w, one, r, false)
+			for i := range tr.M {
+				tr.A = append(tr.A, w[i*tr.N])
+			}
+		}
 		if tr.Diagonal {
 			size = tr.N
 		}

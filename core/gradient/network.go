@@ -292,10 +292,9 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 		jobs = append(jobs, func() { s.now(w) })
 	}
 	if t.Alone {
-		each := jobs
 		jobs = []func(){func() {
-			for _, job := range each {
-				job()
+			for w := range workers {
+				s.now(w)
 			}
 		}}
 	}

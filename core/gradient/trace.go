@@ -20,6 +20,11 @@ type Trace struct {
 	// valid until the next call of Backprop on the same worker; core writes to A, G
 	// and Index, so no two traces share a G or an Index.
 	A, G []float32
+	// Form, if not nil, replaces A, which is then nil: it sets w (M×N), or with add adds to it, the
+	// product AᵀG of len(g)/N rows from row from on, whose G is g. So the rows of a convolution, many
+	// times the size of its input, need not leave the cache. The norm of such a map is that of what
+	// Form made, whatever Forms says. It has no Index and is not Diagonal.
+	Form func(w, g []float32, from int, add bool)
 	// Starts, if not nil, has n+1 numbers: input i has the rows Starts[i] to Starts[i+1]−1, at most T
 	// of them, instead of T. The steps beyond the end of a short text then do not exist, rather than
 	// being zero.
@@ -70,18 +75,18 @@ func (t *Trace) check(n int) {
 	}
 	_, rows := t.span(0, n)
 	wide := t.M
-	if t.Index != nil {
+	if t.Index != nil || t.Form != nil {
 		wide = 0
-		if len(t.Index) != rows || t.Bias || t.Diagonal {
-			panic("gradient: the index of a trace does not fit it")
-		}
-		for _, at := range t.Index {
-			if at < 0 || int(at) >= t.M {
-				panic("gradient: an index of a trace lies beyond its weight")
-			}
+	}
+	if t.Index != nil && (len(t.Index) != rows || t.Bias || t.Diagonal || t.Form != nil) {
+		panic("gradient: the index of a trace does not fit it")
+	}
+	for _, at := range t.Index {
+		if at < 0 || int(at) >= t.M {
+			panic("gradient: an index of a trace lies beyond its weight")
 		}
 	}
-	if len(t.A) != rows*wide || len(t.G) != rows*t.N || t.Diagonal && t.M != t.N {
+	if len(t.A) != rows*wide || len(t.G) != rows*t.N || t.Diagonal && (t.M != t.N || t.Form != nil) {
 		panic("gradient: a trace does not have the rows of its examples")
 	}
 }

@@ -79,7 +79,12 @@ func (p *planted) PerExample() error { return p.inner.PerExample() }
 
 func (p *planted) Backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(gradient.Trace)) {
 	var traces []gradient.Trace
-	p.inner.Backprop(worker, params, make([]float32, len(targets)*p.inner.Inputs()), make([]float32, len(targets)), seeds, func(t gradient.Trace) { traces = append(traces, t) })
+	p.inner.Backprop(worker, params, make([]float32, len(targets)*p.inner.Inputs()), make([]float32, len(targets)), seeds, func(t gradient.Trace) {
+		if t.Form != nil {
+			t.Form, t.A = nil, make([]float32, len(t.G)/t.N*t.M)
+		}
+		traces = append(traces, t)
+	})
 	p.once.Do(func() { p.survey(traces) })
 	done := map[int]bool{}
 	for _, t := range traces {
