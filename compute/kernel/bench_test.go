@@ -33,9 +33,12 @@ func BenchmarkMatMul(b *testing.B) {
 func BenchmarkConv(b *testing.B) {
 	const batch = 125
 	for name, s := range map[string]ConvShape{
-		"16@8x8": {Height: 28, Width: 28, Channels: 1, KernelHeight: 8, KernelWidth: 8, Filters: 16, Stride: 2, Groups: 1, Same: true},
-		"32@4x4": {Height: 13, Width: 13, Channels: 16, KernelHeight: 4, KernelWidth: 4, Filters: 32, Stride: 2, Groups: 1},
-		"64@3x3": {Height: 16, Width: 16, Channels: 32, KernelHeight: 3, KernelWidth: 3, Filters: 64, Stride: 1, Groups: 1, Same: true},
+		"16@8x8":  {Height: 28, Width: 28, Channels: 1, KernelHeight: 8, KernelWidth: 8, Filters: 16, Stride: 2, Groups: 1, Same: true},
+		"32@4x4":  {Height: 13, Width: 13, Channels: 16, KernelHeight: 4, KernelWidth: 4, Filters: 32, Stride: 2, Groups: 1},
+		"32@3x3":  {Height: 32, Width: 32, Channels: 3, KernelHeight: 3, KernelWidth: 3, Filters: 32, Stride: 1, Groups: 1, Same: true},
+		"64@3x3":  {Height: 16, Width: 16, Channels: 32, KernelHeight: 3, KernelWidth: 3, Filters: 64, Stride: 1, Groups: 1, Same: true},
+		"128@3x3": {Height: 8, Width: 8, Channels: 64, KernelHeight: 3, KernelWidth: 3, Filters: 128, Stride: 1, Groups: 1, Same: true},
+		"256@3x3": {Height: 4, Width: 4, Channels: 128, KernelHeight: 3, KernelWidth: 3, Filters: 256, Stride: 1, Groups: 1, Same: true},
 	} {
 		c, err := NewConv(s)
 		if err != nil {
@@ -44,9 +47,9 @@ func BenchmarkConv(b *testing.B) {
 		in, out := draw(testKey(1), 0, batch*c.InputSize()), draw(testKey(2), 0, batch*c.OutputSize())
 		weights := draw(testKey(3), 0, c.WeightSize())
 		var w ConvWeights
-		c.Pack(&w, weights)
+		active.packConv(c, &w, weights)
 		for step, f := range map[string]func(){
-			"forward":        func() { c.Forward(out, in, batch, &w, false) },
+			"forward":        func() { c.Forward(out, in, batch, &w, nil) },
 			"input gradient": func() { c.InputGradient(in, out, batch, &w) },
 		} {
 			b.Run(name+"/"+step, func(b *testing.B) {

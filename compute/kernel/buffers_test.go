@@ -32,16 +32,15 @@ func TestCallsAllocateNothing(t *testing.T) {
 	}
 	in, out, patches := make([]float32, 4*conv.InputSize()), make([]float32, 4*conv.OutputSize()), make([]float32, 4*conv.Positions()*conv.PatchSize())
 	var packed ConvWeights
-	conv.Pack(&packed, make([]float32, conv.WeightSize()))
+	active.packConv(conv, &packed, make([]float32, conv.WeightSize()))
 	onEach(t, func(t *testing.T, x *machine) {
 		for name, f := range map[string]func(){
 			"in place":  func() { x.matMul(c.block(0, 0, 3, 512), a.block(0, 0, 3, 512), weights, false) },
 			"apart":     func() { x.matMul(c, a, weights, false) },
 			"tiled":     func() { x.matMul(c, a.T(), weights, false) },
 			"turned":    func() { x.matMul(c.block(0, 0, 512, 40), a.T(), weights.block(0, 0, 512, 40), false) },
-			"scattered": func() { x.matMul(c.T(), a, weights, false) },
-			"patches":   func() { x.convPatches(conv, patches, in, 4, 0) },
-			"forward":   func() { active.convForward(conv, out, in, 4, &packed, false) },
+			"patches":   func() { x.convPatches(conv, patches, in, 0, 0, 4*conv.Positions()) },
+			"forward":   func() { active.convForward(conv, out, in, 4, &packed, nil) },
 			"to inputs": func() { active.convInputGradient(conv, in, out, 4, &packed) },
 		} {
 			if n := testing.AllocsPerRun(5, f); n != 0 {

@@ -113,19 +113,8 @@ func (c *Conv) WeightSize() int { return c.s.Groups * c.PatchSize() * c.filters 
 // ConvWeights are weights packed for both directions: pack once a step.
 type ConvWeights struct{ forward, backward []Packed }
 
-// Pack packs weights, in the layout of [Conv], into w and reuses its memory.
-func (c *Conv) Pack(w *ConvWeights, weights []float32) { active.packConv(c, w, weights) }
-
-func (x *machine) packConv(c *Conv, w *ConvWeights, weights []float32) {
-	sizes("weights", len(weights), c.WeightSize())
-	n := c.PatchSize() * c.filters
-	for g := range c.s.Groups {
-		x.packGroup(c, w, g, weights[g*n:(g+1)*n], true)
-	}
-}
-
-// PackGroup packs the weights of one group, for those that do not lie behind one
-// another, and those for InputGradient only if it is wanted.
+// PackGroup packs the weights of one group (PatchSize × filters of the group) into w and
+// reuses its memory, and those for InputGradient only if it is wanted.
 func (c *Conv) PackGroup(w *ConvWeights, group int, weights []float32, inputGradient bool) {
 	active.packGroup(c, w, group, weights, inputGradient)
 }
@@ -173,23 +162,30 @@ func (c *Conv) checkBatch(in, out []float32, batch int) {
 // patchValues bounds a block of patches to what fits the second-level cache.
 const patchValues = 1 << 16
 
-// Forward sets out (batch × output) from in (batch × input), or with accumulate
-// adds to it. An image's output depends on that image alone. It panics when sizes
-// do not fit.
-func (c *Conv) Forward(out, in []float32, batch int, w *ConvWeights, accumulate bool) {
-	active.convForward(c, out, in, batch, w, accumulate)
+// Forward sets out (batch × output) from in (batch × input), and adds a bias, of one
+// value for each filter, unless it is nil. An image's output depends on that image
+// alone. It panics when sizes do not fit.
+func (c *Conv) Forward(out, in []float32, batch int, w *ConvWeights, bias []float32) {
+	active.convForward(c, out, in, batch, w, bias)
 }
 
-func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeights, accumulate bool) {
+func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeights, bias []float32) {
 	c.checkBatch(in, out, batch)
 	c.checkWeights(w.forward)
-	stride := patchStride(c.PatchSize())
-	c.blocks(batch, max(1, min(blockK, patchValues/stride)), stride, func(b block) {
+	if bias != nil {
+		sizes("biases", len(bias), c.s.Filters)
+	}
+	c.blocks(batch, func(b block) {
 		image := c.pad(b, in)
 		b.places(func(lo, hi int) {
+			// Here, so that the product finds it in the cache.
+			part := out[(b.firstPlace+lo)*c.s.Filters : (b.firstPlace+hi)*c.s.Filters]
+			for n := copy(part, bias); n > 0 && n < len(part); n *= 2 {
+				copy(part[n:], part[:n])
+			}
 			for g := range c.s.Groups {
 				a := x.patches(c, b.buffer, image, g, lo, hi)
-				x.matMulPacked(c.groupOutput(out, g, b.firstPlace+lo, b.firstPlace+hi), a, &w.forward[g], accumulate)
+				x.matMulPacked(c.groupOutput(part, g, 0, hi-lo), a, &w.forward[g], bias != nil)
 			}
 		})
 	})
@@ -205,7 +201,7 @@ func (x *machine) convInputGradient(c *Conv, dIn, dOut []float32, batch int, w *
 	c.checkBatch(dIn, dOut, batch)
 	c.checkWeights(w.backward)
 	stride := patchStride(c.PatchSize())
-	c.blocks(batch, max(1, min(blockK, patchValues/stride)), stride, func(b block) {
+	c.blocks(batch, func(b block) {
 		image := c.cleared(b, dIn)
 		b.places(func(lo, hi int) {
 			patches := Matrix{Data: b.buffer, Rows: hi - lo, Cols: c.PatchSize(), RowStride: stride, ColStride: 1}
@@ -218,37 +214,49 @@ func (x *machine) convInputGradient(c *Conv, dIn, dOut []float32, batch int, w *
 	})
 }
 
-// Multiply sets the filters of one group in out (batch × output) from the patches
-// that Patches gives, or with accumulate adds to them: Forward in two steps. It
-// panics when sizes do not fit.
-func (c *Conv) Multiply(out, patches []float32, batch, group int, w *ConvWeights, accumulate bool) {
-	sizes("outputs", len(out), batch*c.OutputSize())
-	sizes("patches", len(patches), batch*c.Positions()*c.PatchSize())
-	c.checkWeights(w.forward)
-	if batch == 0 {
-		return
-	}
-	n := batch * c.Positions()
-	active.matMulPacked(c.groupOutput(out, group, 0, n), Dense(patches, n, c.PatchSize()), &w.forward[group], accumulate)
+// Patches sets dst (hi−lo × PatchSize, dense) to the patches of one group at places
+// lo to hi−1, counted over all images of in: rows of the A of which Forward is the
+// product. It panics when sizes do not fit.
+func (c *Conv) Patches(dst, in []float32, group, lo, hi int) {
+	active.convPatches(c, dst, in, group, lo, hi)
 }
 
-// Patches sets dst (batch·Positions × PatchSize, dense) to the patches of one
-// group: the A of which Forward is the product. It panics when sizes do not fit.
-func (c *Conv) Patches(dst, in []float32, batch, group int) {
-	active.convPatches(c, dst, in, batch, group)
-}
-
-func (x *machine) convPatches(c *Conv, dst, in []float32, batch, group int) {
+func (x *machine) convPatches(c *Conv, dst, in []float32, group, lo, hi int) {
+	batch := len(in) / c.InputSize()
 	sizes("inputs", len(in), batch*c.InputSize())
-	sizes("patches", len(dst), batch*c.Positions()*c.PatchSize())
-	if group < 0 || group >= c.s.Groups {
-		panic(fmt.Sprintf("kernel: group %d of %d", group, c.s.Groups))
+	if group < 0 || group >= c.s.Groups || lo < 0 || lo > hi || hi > batch*c.Positions() {
+		panic(fmt.Sprintf("kernel: patches %d to %d of group %d of %d images of %d in %d groups", lo, hi, group, batch, c.Positions(), c.s.Groups))
 	}
-	c.blocks(batch, c.Positions(), 0, func(b block) {
-		n := b.images * c.Positions()
-		to := Dense(dst[b.firstPlace*c.PatchSize():], n, c.PatchSize())
-		x.fillPatches(c, to, c.pad(b, in), group, 0)
-	})
+	sizes("patches", len(dst), (hi-lo)*c.PatchSize())
+	padding := x.buffers.borrow(c.paddedSize() + vectorValues)
+	defer x.buffers.giveBack(padding)
+	for lo < hi {
+		image, place := lo/c.Positions(), lo%c.Positions()
+		n := min(c.Positions()-place, hi-lo)
+		to := Matrix{Data: dst, Rows: n, Cols: c.PatchSize(), RowStride: c.PatchSize(), ColStride: 1}
+		x.fillPatches(c, to, c.pad(block{firstImage: image, images: 1, padding: padding}, in), group, place)
+		lo, dst = lo+n, dst[n*c.PatchSize():]
+	}
+}
+
+// WeightGradient sets dw (PatchSize × filters of a group), or with accumulate adds to
+// it, the product Aᵀ·dOut over places from lo on, counted over all images of in, where
+// A is what Patches gives for them and dOut (places × filters of the group, dense) says
+// how many they are. It panics when sizes do not fit.
+func (c *Conv) WeightGradient(r *Room, dw, dOut, in []float32, group, lo int, accumulate bool) {
+	r.x.convWeightGradient(c, dw, dOut, in, group, lo, accumulate)
+}
+
+func (x *machine) convWeightGradient(c *Conv, dw, dOut, in []float32, group, lo int, accumulate bool) {
+	size, n := c.PatchSize(), len(dOut)/c.filters
+	buffer := x.buffers.borrow(min(n, Chain) * size)
+	defer x.buffers.giveBack(buffer)
+	// A product starts another chain of sums there anyway.
+	for from := 0; from < n || from == 0; from += Chain {
+		k := min(n-from, Chain)
+		x.convPatches(c, buffer[:k*size], in, group, lo+from, lo+from+k)
+		x.matMul(Dense(dw, size, c.filters), Dense(buffer, k, size).T(), Dense(dOut[from*c.filters:], k, c.filters), accumulate || from > 0)
+	}
 }
 
 // patchStride leaves room behind a patch, since copies end on whole vectors, and

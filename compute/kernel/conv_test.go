@@ -76,22 +76,30 @@ func checkConv(t failer, x *machine, s ConvShape, batch int, seed uint64) {
 	product := make([]float32, len(out))
 	for g := range s.Groups {
 		patches := fill(batch * c.Positions() * c.PatchSize())
-		x.convPatches(c, patches, in, batch, g)
+		n := batch * c.Positions()
+		cut := rng.IntN(n + 1) // mostly within an image
+		x.convPatches(c, patches[:cut*c.PatchSize()], in, g, 0, cut)
+		x.convPatches(c, patches[cut*c.PatchSize():], in, g, cut, n)
 		if batch > 0 {
-			n := batch * c.Positions()
 			x.matMul(c.groupOutput(product, g, 0, n), Dense(patches, n, c.PatchSize()), c.groupWeights(weights, g), false)
-			x.matMul(c.groupWeights(dw, g), Dense(patches, n, c.PatchSize()).T(), c.groupOutput(out, g, 0, n), true)
+			dOut := make([]float32, n*c.filters)
+			for i := range n {
+				copy(dOut[i*c.filters:], c.groupOutput(out, g, i, i+1).Data[:c.filters])
+			}
+			x.convWeightGradient(c, c.groupWeights(dw, g).Data, dOut[:cut*c.filters], in, g, 0, true)
+			x.convWeightGradient(c, c.groupWeights(dw, g).Data, dOut[cut*c.filters:], in, g, cut, true)
 		}
 	}
 	compare("weight gradient", dw, wantDW)
 	compare("product of patches", product, wantOut)
-	x.convForward(c, out, in, batch, &w, false)
+	x.convForward(c, out, in, batch, &w, nil)
 	compare("output", out, wantOut)
-	x.convForward(c, out, in, batch, &w, true)
+	bias := fill(s.Filters)
+	x.convForward(c, out, in, batch, &w, bias)
 	for i := range wantOut {
-		wantOut[i] *= 2
+		wantOut[i] += bias[i%s.Filters]
 	}
-	compare("output added to itself", out, wantOut)
+	compare("output with a bias", out, wantOut)
 }
 
 func (c *Conv) groupWeights(weights []float32, g int) Matrix {
@@ -151,12 +159,12 @@ func TestConvBitsDoNotDependOnTheSplit(t *testing.T) {
 		var w ConvWeights
 		x.packConv(c, &w, weights)
 		out, dIn := make([]float32, batch*c.OutputSize()), make([]float32, len(in))
-		x.convForward(c, out, in, batch, &w, false)
+		x.convForward(c, out, in, batch, &w, nil)
 		x.convInputGradient(c, dIn, out, batch, &w)
 		outParts, inParts := make([]float32, len(out)), make([]float32, len(in))
 		for _, cut := range [][2]int{{0, 1}, {1, 9}, {9, 9}, {9, 23}} {
 			n, i, o := cut[1]-cut[0], c.InputSize(), c.OutputSize()
-			x.convForward(c, outParts[cut[0]*o:cut[1]*o], in[cut[0]*i:cut[1]*i], n, &w, false)
+			x.convForward(c, outParts[cut[0]*o:cut[1]*o], in[cut[0]*i:cut[1]*i], n, &w, nil)
 			x.convInputGradient(c, inParts[cut[0]*i:cut[1]*i], outParts[cut[0]*o:cut[1]*o], n, &w)
 		}
 		if !slices.Equal(out, outParts) || !slices.Equal(dIn, inParts) {
@@ -193,5 +201,5 @@ func TestConvShapesAreChecked(t *testing.T) {
 			t.Errorf("panic %q, want %q", got, want)
 		}
 	}()
-	conv.Patches(nil, make([]float32, 99), 1, 0)
+	conv.Forward(nil, make([]float32, 99), 1, new(ConvWeights), nil)
 }

@@ -38,3 +38,10 @@ func partOf(n, parts, i int) (lo, hi int) {
 	}
 	return lo, hi
 }
+
+// packConv packs the weights of all groups, one after another.
+func (x *machine) packConv(c *Conv, w *ConvWeights, weights []float32) {
+	for g := range c.s.Groups {
+		x.packGroup(c, w, g, c.groupWeights(weights, g).Data, true)
+	}
+}

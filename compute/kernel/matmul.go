@@ -2,18 +2,19 @@ package kernel
 
 import "fmt"
 
-// blockK is how many products one chain of sums holds before it is added to C.
+// Chain is how many products one chain of sums holds before it is added to C.
 // It is the same for every kernel and never depends on the shape, so a result
 // does not either; long chains would also round worse (2.9e-8 without blocks
 // against 1.4e-8 at the widths of this work).
-const blockK = 256
+const Chain = 256
 
-// blockM is how many rows of A, times blockK, stay in the second-level cache
+// blockM is how many rows of A, times Chain, stay in the second-level cache
 // while the panels of B pass by.
 const blockM = 168
 
-// MatMul sets C = A·B, or with accumulate C += A·B, for A m×k, B k×n and C m×n
-// in any strides; use T for a transpose. C must not overlap A or B.
+// MatMul sets C = A·B, or with accumulate C += A·B, for A m×k and B k×n in any
+// strides, use T for a transpose, and C m×n with adjacent columns. C must not overlap
+// A or B.
 //
 // Element (i, j) is the sum over blocks of 256 values of k, in order, of the
 // sum of the products in a block, in order: it depends on row i of A and column
@@ -48,10 +49,10 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 		return
 	}
 	t := x.tileFor(b.Cols)
-	buffer := x.buffers.borrow(min(b.Rows, blockK) * t.width(b.Cols))
+	buffer := x.buffers.borrow(min(b.Rows, Chain) * t.width(b.Cols))
 	defer x.buffers.giveBack(buffer)
-	for k := 0; k < b.Rows; k += blockK {
-		kc := min(blockK, b.Rows-k)
+	for k := 0; k < b.Rows; k += Chain {
+		kc := min(Chain, b.Rows-k)
 		x.pack(buffer, b.block(k, 0, kc, b.Cols), t)
 		x.block(t, c, a.block(0, k, a.Rows, kc), buffer, accumulate || k > 0)
 	}
@@ -65,8 +66,8 @@ func (x *machine) matMulPacked(c, a Matrix, b *Packed, accumulate bool) {
 	if done(c, b.rows, accumulate) {
 		return
 	}
-	for k := 0; k < b.rows; k += blockK {
-		kc := min(blockK, b.rows-k)
+	for k := 0; k < b.rows; k += Chain {
+		kc := min(Chain, b.rows-k)
 		x.block(b.tile, c, a.block(0, k, a.Rows, kc), b.data[k*b.tile.width(b.cols):], accumulate || k > 0)
 	}
 }
@@ -100,13 +101,9 @@ type tile struct {
 // width is n rounded up to whole panels.
 func (t *tile) width(n int) int { return (n + t.cols - 1) / t.cols * t.cols }
 
-// block multiplies A (m × at most blockK) with packed panels.
+// block multiplies A (m × at most Chain) with packed panels.
 func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 	k := a.Cols
-	if c.ColStride != 1 && c.Cols > 1 {
-		x.scatter(t, c, a, panels, add)
-		return
-	}
 	how := x.copyingA(t, a, c.Cols)
 	var buffer []float32
 	if how != inPlace {
@@ -118,31 +115,6 @@ func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 		part, tileStride := x.copyA(how, t, buffer, a.block(i, 0, m, k))
 		for j := 0; j < c.Cols; j += t.cols {
 			t.run(m, k, part.Data, tileStride, part.RowStride, part.ColStride, panels[j*k:], c.Data[i*c.RowStride+j:], c.RowStride, min(t.cols, c.Cols-j), add)
-		}
-	}
-}
-
-// scatter is block for a result whose columns are not adjacent.
-func (x *machine) scatter(t *tile, c, a Matrix, panels []float32, add bool) {
-	buffer := x.buffers.borrow(blockM * t.cols)
-	defer x.buffers.giveBack(buffer)
-	k := a.Cols
-	for i := 0; i < c.Rows; i += blockM {
-		m := min(blockM, c.Rows-i)
-		part := a.block(i, 0, m, k)
-		for j := 0; j < c.Cols; j += t.cols {
-			n := min(t.cols, c.Cols-j)
-			t.run(m, k, part.Data, t.rows*part.RowStride, part.RowStride, part.ColStride, panels[j*k:], buffer, t.cols, n, false)
-			to := c.block(i, j, m, n)
-			for r := range m {
-				for s, v := range buffer[r*t.cols : r*t.cols+n] {
-					at := r*to.RowStride + s*to.ColStride
-					if add {
-						v += to.Data[at]
-					}
-					to.Data[at] = v
-				}
-			}
 		}
 	}
 }

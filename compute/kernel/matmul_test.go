@@ -89,7 +89,11 @@ func TestMatMulIsExactOnIntegersForAllShapesAndStrides(t *testing.T) {
 			value := func() float32 { return float32(rng.IntN(15) - 7) }
 			a := drawLayout(t, "a").matrix(m, k, value)
 			b := drawLayout(t, "b").matrix(k, n, value)
-			c := drawLayout(t, "c").matrix(m, n, value)
+			result := drawLayout(t, "c")
+			if n > 1 { // columns are adjacent
+				result.colGap, result.transposed = 0, false
+			}
+			c := result.matrix(m, n, value)
 			accumulate, packed := rapid.Bool().Draw(t, "accumulate"), rapid.Bool().Draw(t, "packed")
 			checkExact(t, x, c, a, b, accumulate, packed)
 		})
@@ -165,7 +169,7 @@ func TestMatMulErrorIsWithinTheStatedBound(t *testing.T) {
 			a, b, c := layout{}.matrix(m, k, value), layout{transposed: true}.matrix(k, n, value), layout{}.matrix(m, n, value)
 			sums, sizes := naive(c, a, b, true)
 			x.matMul(c, a, b, true)
-			bound := (math.Min(float64(k), blockK) + float64(k)/blockK + 2) * 0x1p-24
+			bound := (math.Min(float64(k), Chain) + float64(k)/Chain + 2) * 0x1p-24
 			for i := range m {
 				for j := range n {
 					at := i*n + j
@@ -279,8 +283,10 @@ func TestMisfitsPanic(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Forward(make([]float32, 1), make([]float32, 1), 1, new(ConvWeights), false)
+			c.Forward(make([]float32, 1), make([]float32, 1), 1, new(ConvWeights), nil)
 		}},
+		{"columns apart", func() { MatMul(layout{colGap: 1}.matrix(2, 2, func() float32 { return 1 }), d(2, 2), d(2, 2), false) }},
+		{"transposed result", func() { MatMul(d(2, 2).T(), d(2, 2), d(2, 2), false) }},
 		{"shared places", func() {
 			MatMul(Matrix{Data: make([]float32, 4), Rows: 2, Cols: 2, ColStride: 1}, d(2, 2), d(2, 2), false)
 		}},

@@ -70,11 +70,11 @@ func (m Matrix) check(name string) {
 	}
 }
 
-// checkResult is check, and refuses a view in which two elements share a place
-// because a stride is zero.
+// checkResult is check, and refuses a view whose columns are not adjacent, or in which
+// rows share a place because their stride is zero.
 func (m Matrix) checkResult(name string) {
 	m.check(name)
-	if !m.empty() && (m.Rows > 1 && m.RowStride == 0 || m.Cols > 1 && m.ColStride == 0) {
-		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d: its elements share places", name, m.Rows, m.Cols, m.RowStride, m.ColStride))
+	if !m.empty() && (m.Rows > 1 && m.RowStride == 0 || m.Cols > 1 && m.ColStride != 1) {
+		panic(fmt.Sprintf("kernel: %s is %d×%d with strides %d, %d: its columns are not adjacent, or rows share places", name, m.Rows, m.Cols, m.RowStride, m.ColStride))
 	}
 }

@@ -63,8 +63,8 @@ func (x *machine) packPart(p *Packed, b Matrix, part, parts int) {
 	if lo >= hi {
 		return
 	}
-	for k := 0; k < b.Rows; k += blockK {
-		kc := min(blockK, b.Rows-k)
+	for k := 0; k < b.Rows; k += Chain {
+		kc := min(Chain, b.Rows-k)
 		x.pack(p.data[k*w+lo*kc:], b.block(k, lo, kc, hi-lo), p.tile)
 	}
 }
@@ -164,7 +164,7 @@ func (x *machine) copyingA(t *tile, a Matrix, n int) copying {
 	switch {
 	case a.Rows <= t.rows || panels < 2:
 		return inPlace
-	case transposed && (panels >= 8 || panels >= 4 && a.Cols > blockK/2 || collides) && x.copyTiles8[0] != nil:
+	case transposed && (panels >= 8 || panels >= 4 && a.Cols > Chain/2 || collides) && x.copyTiles8[0] != nil:
 		return tiled
 	case transposed && collides:
 		return apartTurned

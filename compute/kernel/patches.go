@@ -13,9 +13,10 @@ type block struct {
 	padding            []float32 // for padded images
 }
 
-// blocks calls do for all blocks of a batch, with a buffer for step patches of
-// stride values.
-func (c *Conv) blocks(batch, step, stride int, do func(b block)) {
+// blocks calls do for all blocks of a batch, with a buffer for the patches of a step.
+func (c *Conv) blocks(batch int, do func(b block)) {
+	stride := patchStride(c.PatchSize())
+	step := max(1, min(blockM, patchValues/stride))
 	n := min(batch, max(1, step/c.Positions()))
 	buffer, padding := buffers.borrow(min(step, n*c.Positions())*stride), buffers.borrow(n*c.paddedSize()+vectorValues)
 	defer buffers.giveBack(buffer)

@@ -23,7 +23,7 @@ func (x *machine) turns(a Matrix, n int) bool {
 // turned is matMul for what turns.
 func (x *machine) turned(c, a, b Matrix, accumulate bool) {
 	d := &x.direct
-	buffer := x.buffers.borrow((d.most + blockK) * d.cols)
+	buffer := x.buffers.borrow((d.most + Chain) * d.cols)
 	defer x.buffers.giveBack(buffer)
 	part, panel := buffer[:d.most*d.cols], buffer[d.most*d.cols:]
 	for i := 0; i < a.Rows; i += d.cols {
@@ -36,8 +36,8 @@ func (x *machine) turned(c, a, b Matrix, accumulate bool) {
 				}
 			}
 		}
-		for k := 0; k < b.Rows; k += blockK {
-			kc := min(blockK, b.Rows-k)
+		for k := 0; k < b.Rows; k += Chain {
+			kc := min(Chain, b.Rows-k)
 			right, ldb := a.Data[k*a.ColStride+i:], a.ColStride
 			if (kc-1)*ldb+d.cols > len(right) {
 				// The last vectors would be read past the end of A.

@@ -17,7 +17,7 @@ func TestTurnedProductsHaveTheSameBits(t *testing.T) {
 		turned := 0
 		for _, m := range []int{x.direct.cols, x.direct.cols + 1, 3*x.direct.cols - 9} {
 			for _, n := range []int{1, 2, 6, 7, 10, x.direct.most} {
-				for _, k := range []int{1, 3, blockK, blockK + 5} {
+				for _, k := range []int{1, 3, Chain, Chain + 5} {
 					for _, apart := range []int{0, 3} {
 						a := filled(k, m+apart).block(0, 0, k, m)
 						b := filled(k, n+apart).block(0, 0, k, n)

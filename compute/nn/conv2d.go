@@ -7,6 +7,7 @@ import (
 
 	"pawl/compute/kernel"
 	"pawl/compute/onnx"
+	"pawl/core/gradient"
 
 	"github.com/goccy/go-yaml"
 )
@@ -74,13 +75,8 @@ func (d *Dilation) read(unmarshal func([]byte, any) error, data []byte) error {
 	return nil
 }
 
-// together is how many rows are multiplied at a time: enough to fill the kernel's
-// blocks, few enough to stay in the cache from im2col to the product.
-const together = 168
-
 func (l *conv2d) forward(c *call, s *state, x []float32) []float32 {
-	in, out := l.in.Size(), l.out.Size()
-	y := grow(&s.y, c.n*out)
+	bias := grow(&s.part, l.out.Channels)
 	for g := range l.groups {
 		w, b := l.group(c.params, c.net.frozen, g)
 		if !c.packed {
@@ -89,27 +85,11 @@ func (l *conv2d) forward(c *call, s *state, x []float32) []float32 {
 			}
 			l.conv.PackGroup(&s.conv, g, w, c.record != nil && c.wantInput)
 		}
-		for i := g * l.n; i < len(y); i += l.out.Channels {
-			copy(y[i:i+l.n], b)
-		}
+		copy(bias[g*l.n:], b)
 	}
-	// Rows that no trace needs are made and forgotten inside the product.
-	if c.record == nil || l.part != TrainAll {
-		l.conv.Forward(y, x, c.n, &s.conv, true)
-		return y
-	}
-	size := l.t * l.m
-	a := grow(&s.a, l.groups*c.n*size)
-	few := max(1, together/l.t)
-	for g := range l.groups {
-		rows := a[g*c.n*size : (g+1)*c.n*size]
-		for i := 0; i < c.n; i += few {
-			end := min(i+few, c.n)
-			part := rows[i*size : end*size]
-			l.conv.Patches(part, x[i*in:end*in], end-i, g)
-			l.conv.Multiply(y[i*out:end*out], part, end-i, g, &s.conv, true)
-		}
-	}
+	y := grow(&s.y, c.n*l.out.Size())
+	l.conv.Forward(y, x, c.n, &s.conv, bias)
+	s.x = x
 	return y
 }
 
@@ -129,13 +109,30 @@ func (l *conv2d) backward(c *call, s *state, dy []float32) []float32 {
 			own = grow(&s.g, l.groups*size)[g*size : (g+1)*size]
 			collect(own, dy, l.out.Channels, g*l.n, l.n)
 		}
-		size := c.n * l.t * l.m
-		l.trace(c, s.a[g*size:(g+1)*size], own, g, s.chain(l, g))
+		tr := gradient.Trace{Offset: l.block + g*(l.m*l.n+l.n), T: l.t, M: l.m, N: l.n, Bias: true, G: own, Chain: s.chain(l, g)}
+		if gradient.Forms(l.t, l.m, l.n) {
+			tr.Form = l.form(s, g)
+		} else {
+			size := c.n * l.t * l.m
+			tr.A = grow(&s.a, l.groups*size)[g*size : (g+1)*size]
+			l.conv.Patches(tr.A, s.x, g, 0, c.n*l.t)
+		}
+		c.record(tr)
 	}
 	l.traceBias(c, s, dy)
 	return dx
 }
 
+// form returns what forms gradients of group g, the same function each time. Where they are formed, rows are made from the
+// input when they are needed, for as many positions as the cache holds: they are many times the input.
+func (l *conv2d) form(s *state, g int) func(w, dy []float32, from int, add bool) {
+	if len(s.form) == g {
+		s.form = append(s.form, func(w, dy []float32, from int, add bool) { l.conv.WeightGradient(s.room, w, dy, s.x, g, from, add) })
+	}
+	return s.form[g]
+}
+
+// memory counts rows that are never kept, too: it decides the size of microbatches, and so the last bits of results.
 func (l *conv2d) memory(_, wantInput bool) int {
 	return l.out.Size() + when(l.part == TrainAll, l.groups*l.t*l.m) + when(wantInput, l.in.Size()) +
 		when(l.part == TrainAll && l.groups > 1, l.out.Size()) + when(l.part == TrainBias, l.t)

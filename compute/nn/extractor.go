@@ -283,11 +283,7 @@ func (s *extractorStep) run(values [][]float32, i int, all []float32, packed *ke
 				copy(from[((r+s.Pads[0])*s.padded.Width+s.Pads[1])*s.in.Channels:], x[r*row:(r+1)*row])
 			}
 		}
-		bias := w[len(w)-s.Outputs:]
-		for j := 0; j < len(y); j += s.Outputs {
-			copy(y[j:], bias)
-		}
-		s.conv.Forward(y, from, 1, packed, true)
+		s.conv.Forward(y, from, 1, packed, w[len(w)-s.Outputs:])
 	case "max_pool", "avg_pool":
 		s.pool(y, x)
 	}

@@ -91,6 +91,23 @@ func (c tried) batch(net *Net, n int, seed uint64) (params, inputs, targets []fl
 	return params, inputs, targets, seeds
 }
 
+// listed is tr with its A: of a trace that forms products, each row is a product with 1.
+func listed(tr gradient.Trace) gradient.Trace {
+	if tr.Form == nil {
+		return tr
+	}
+	w, g := make([]float32, tr.M*tr.N), make([]float32, tr.N)
+	g[0] = 1
+	for r := range len(tr.G) / tr.N {
+		tr.Form(w, g, r, false)
+		for i := range tr.M {
+			tr.A = append(tr.A, w[i*tr.N])
+		}
+	}
+	tr.Form = nil
+	return tr
+}
+
 // gradients returns the gradient of each example, from the traces alone.
 func gradients(net *Net, params, inputs, targets []float32, seeds []uint64) [][]float64 {
 	all := make([][]float64, len(targets))
@@ -99,6 +116,7 @@ func gradients(net *Net, params, inputs, targets []float32, seeds []uint64) [][]
 	}
 	chains := make([]map[int]gradient.Trace, len(targets))
 	net.Backprop(0, params, inputs, targets, seeds, func(tr gradient.Trace) {
+		tr = listed(tr)
 		from := func(i int) int {
 			if tr.Starts != nil {
 				return int(tr.Starts[i])

@@ -128,7 +128,11 @@ func (n *Net) worker(i int) *worker {
 }
 
 func (n *Net) newWorker() *worker {
-	return &worker{states: make([]state, len(n.ops)), from: make([][]float32, len(n.ops))}
+	w, room := &worker{states: make([]state, len(n.ops)), from: make([][]float32, len(n.ops))}, kernel.NewRoom()
+	for i := range w.states {
+		w.states[i].room = room
+	}
+	return w
 }
 
 // batch is the number of examples in inputs.

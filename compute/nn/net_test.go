@@ -251,6 +251,7 @@ func TestPreparedStepsAreTheSame(t *testing.T) {
 		inputs = slices.Clone(whole.ForwardPrefix(0, inputs))
 		var traces []gradient.Trace
 		record := func(tr gradient.Trace) {
+			tr = listed(tr)
 			tr.A, tr.G, tr.Index, tr.Chain = slices.Clone(tr.A), slices.Clone(tr.G), slices.Clone(tr.Index), nil
 			traces = append(traces, tr)
 		}
@@ -297,7 +298,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// The stated memory is what 200 more examples take in the buffers.
+// The stated memory is what 200 more examples take in the buffers, rows of traces that are formed included.
 func TestMemoryPerExample(t *testing.T) {
 	for _, c := range append(withDropout(), frozenForms()...) {
 		net := mustCompile(t, c.spec(), c.in, c.outputs)
@@ -306,9 +307,14 @@ func TestMemoryPerExample(t *testing.T) {
 			for e := 0; c.vocabulary > 0 && e < len(inputs); e += net.Inputs() {
 				inputs[e] = float32(net.Inputs() - 1) // texts as long as they get
 			}
-			net.Backprop(0, params, inputs, targets, seeds, func(gradient.Trace) {})
+			held := 0
+			net.Backprop(0, params, inputs, targets, seeds, func(tr gradient.Trace) {
+				if tr.Form != nil {
+					held += len(tr.G) / tr.N * tr.M // as if they were kept
+				}
+			})
 			w := net.workers[0]
-			held := len(w.loss)
+			held += len(w.loss)
 			if c.vocabulary > 0 {
 				held += len(w.steps.starts) + len(w.steps.order)
 			}

@@ -89,6 +89,8 @@ type state struct {
 	lengths  []int32
 	packs
 	conv kernel.ConvWeights
+	room *kernel.Room                                // of the worker
+	form []func(w, dy []float32, from int, add bool) // of each group
 	// h, c, wide and sums are working memory of layers with several steps or passes.
 	h, c, wide []float32
 	sums       []float64
