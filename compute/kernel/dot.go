@@ -12,6 +12,26 @@ func Dot(x, y []float32) float64 {
 	return active.dot(x, y)
 }
 
+// Dots sets dst[i] to Dot of x and the i-th of len(dst) rows. It panics when the lengths do not fit.
+func Dots(dst []float64, x, rows []float32) {
+	sameLength(len(dst)*len(x), len(rows))
+	active.dots(dst, x, rows)
+}
+
+func (m *machine) dots(dst []float64, x, rows []float32) {
+	n := len(x)
+	whole := n &^ (dotLanes - 1)
+	for ; m.dotRows4 != nil && n >= 2*dotLanes && len(dst) >= 4; dst, rows = dst[4:], rows[4*n:] {
+		m.dotRows4(&dst[0], &x[0], &rows[0], 4*n, whole/dotLanes)
+		for i := range 4 {
+			dst[i] += dotShort(x[whole:], rows[i*n+whole:(i+1)*n])
+		}
+	}
+	for i := range dst {
+		dst[i] = m.dot(x, rows[i*n:(i+1)*n])
+	}
+}
+
 func (m *machine) dot(x, y []float32) float64 {
 	if len(x) < 2*dotLanes {
 		return dotShort(x, y)

@@ -26,6 +26,18 @@ func TestDotIsThatOfTheDefinition(t *testing.T) {
 				t.Errorf("%d values: %s gives %v, portable %v", n, m.name, got, first)
 			}
 		}
+		rows := append(append(append(append(append(append([]float32(nil), y...), x...), x...), y...), y...), x...)
+		for count := range 7 {
+			for _, m := range machines() {
+				got := make([]float64, count)
+				m.dots(got, y, rows[:count*n])
+				for i := range got {
+					if want := m.dot(y, rows[i*n:(i+1)*n]); got[i] != want {
+						t.Errorf("%d values, %s: row %d of %d gives %v, alone %v", n, m.name, i, count, got[i], want)
+					}
+				}
+			}
+		}
 		for i := range x {
 			old := x[i]
 			x[i] = float32(math.NaN())

@@ -35,6 +35,11 @@ func rectifyChainAVX2(dy *float32, y *float32, bound float32, count int)
 //go:noescape
 func dotBlocksAVX2(x *float32, y *float32, count int) float64
 
+// dotRows4AVX512 sets 4 sums to what dotBlocksAVX2 returns for x and each of 4 rows y, stride bytes apart.
+//
+//go:noescape
+func dotRows4AVX512(sums *float64, x *float32, y *float32, stride int, count int)
+
 // tanhChainAVX2 multiplies dy by 1 − y² for count whole vectors.
 //
 //go:noescape

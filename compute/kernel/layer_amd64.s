@@ -226,6 +226,82 @@ next:
 	VZEROUPPER
 	RET
 
+// func dotRows4AVX512(sums *float64, x *float32, y *float32, stride int, count int)
+// Requires: AVX, AVX512F
+TEXT ·dotRows4AVX512(SB), NOSPLIT, $0-40
+	MOVQ   sums+0(FP), AX
+	MOVQ   x+8(FP), CX
+	MOVQ   y+16(FP), DX
+	MOVQ   stride+24(FP), BX
+	MOVQ   count+32(FP), SI
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	LEAQ   (BX)(BX*2), DI
+
+next:
+	VCVTPS2PD     (CX), Z8
+	VCVTPS2PD     (DX), Z9
+	VFMADD231PD   Z8, Z9, Z0
+	VCVTPS2PD     (DX)(BX*1), Z9
+	VFMADD231PD   Z8, Z9, Z2
+	VCVTPS2PD     (DX)(BX*2), Z9
+	VFMADD231PD   Z8, Z9, Z4
+	VCVTPS2PD     (DX)(DI*1), Z9
+	VFMADD231PD   Z8, Z9, Z6
+	VCVTPS2PD     32(CX), Z8
+	VCVTPS2PD     32(DX), Z9
+	VFMADD231PD   Z8, Z9, Z1
+	VCVTPS2PD     32(DX)(BX*1), Z9
+	VFMADD231PD   Z8, Z9, Z3
+	VCVTPS2PD     32(DX)(BX*2), Z9
+	VFMADD231PD   Z8, Z9, Z5
+	VCVTPS2PD     32(DX)(DI*1), Z9
+	VFMADD231PD   Z8, Z9, Z7
+	ADDQ          $0x40, CX
+	ADDQ          $0x40, DX
+	DECQ          SI
+	JNZ           next
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VPERMILPD     $0x01, X0, X1
+	VADDSD        X1, X0, X0
+	VMOVSD        X0, (AX)
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y0
+	VADDPD        Y0, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X0
+	VADDPD        X0, X2, X2
+	VPERMILPD     $0x01, X2, X0
+	VADDSD        X0, X2, X2
+	VMOVSD        X2, 8(AX)
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X0
+	VADDPD        X0, X4, X4
+	VPERMILPD     $0x01, X4, X0
+	VADDSD        X0, X4, X4
+	VMOVSD        X4, 16(AX)
+	VADDPD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y0
+	VADDPD        Y0, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X0
+	VADDPD        X0, X6, X6
+	VPERMILPD     $0x01, X6, X0
+	VADDSD        X0, X6, X6
+	VMOVSD        X6, 24(AX)
+	VZEROUPPER
+	RET
+
 // func tanhChainAVX2(dy *float32, y *float32, count int)
 // Requires: AVX, AVX2
 TEXT ·tanhChainAVX2(SB), NOSPLIT, $0-24

@@ -27,6 +27,7 @@ type machine struct {
 	rectify, rectifyChain   func(dst, src []float32, bound float32)
 	tanhChain, sigmoidChain func(dy, y []float32)
 	dotBlocks               func(x, y []float32) float64
+	dotRows4                func(sums *float64, x, y *float32, stride, count int) // nil works row by row
 
 	exp, sigmoid, tanh func(dst, src []float32)
 	addScaled          func(dst, src []float32, scale float32)

@@ -52,7 +52,7 @@ func machines() []*machine {
 		tanh:      vectors(16, tanhAVX512, tanhOne),
 		addScaled: scaled(16, addScaledAVX512),
 		keyStream: stream,
-		strips:    stripsAVX512, sumOnGrid: sumOnGridAVX512,
+		strips:    stripsAVX512, sumOnGrid: sumOnGridAVX512, dotRows4: dotRows4AVX512,
 	})}, list...)
 }
 

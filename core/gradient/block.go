@@ -115,7 +115,7 @@ func (k *worker) example(e, m int) {
 		from, to := tr.span(lo, hi)
 		switch b.way {
 		case byPairs:
-			k.squares[b.group] += pairs(tr.A[from*tr.M:to*tr.M], tr.G[from*tr.N:to*tr.N], to-from, tr)
+			k.squares[b.group] += k.pairs(tr.A[from*tr.M:to*tr.M], tr.G[from*tr.N:to*tr.N], to-from, tr)
 		case byTokens:
 			k.squares[b.group] += k.merge(tr, from, to)
 		case byForming:

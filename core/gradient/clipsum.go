@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"math"
+	"slices"
 
 	"pawl/compute/kernel"
 	"pawl/core/noise"
@@ -32,6 +33,7 @@ type worker struct {
 	// part is the clipped sum of those of a microbatch, kept apart from sum so that
 	// no chain of float32 additions is longer than a microbatch or the number of them.
 	formed, part []float32
+	products     []float64 // of a row of A, and of G, with those before it
 	seen         []int32   // for each token, 1 + the row of the example that has it
 	one          []float32 // the number 1, a row of ones at a stride of 0
 	room         *kernel.Room
@@ -109,20 +111,22 @@ const (
 // with a column of ones in A for the bias, so +1 in each ⟨a_t, a_s⟩. For one row it
 // is ‖a‖²‖g‖². The sum cancels; in float64 its error is below 1e-13·(Σ‖a_t‖‖g_t‖)²,
 // and the result is at least (Σ‖a_t‖‖g_t‖/cancel)².
-func pairs(a, g []float32, rows int, tr *Trace) float64 {
+func (k *worker) pairs(a, g []float32, rows int, tr *Trace) float64 {
 	bias := 0.0
 	if tr.Bias {
 		bias = 1
 	}
 	var sum, terms, square float64
+	k.products = slices.Grow(k.products[:0], 2*rows)[:2*rows]
 	for t := range rows {
-		at, gt := a[t*tr.M:(t+1)*tr.M], g[t*tr.N:(t+1)*tr.N]
-		aa, gg := dot(at, at), dot(gt, gt)
-		square += aa
-		sum += (aa + bias) * gg
-		terms += math.Sqrt((aa + bias) * gg)
+		aa, gg := k.products[:t+1], k.products[rows:rows+t+1]
+		kernel.Dots(aa, a[t*tr.M:(t+1)*tr.M], a[:(t+1)*tr.M])
+		kernel.Dots(gg, g[t*tr.N:(t+1)*tr.N], g[:(t+1)*tr.N])
+		square += aa[t]
+		sum += (aa[t] + bias) * gg[t]
+		terms += math.Sqrt((aa[t] + bias) * gg[t])
 		for s := range t {
-			sum += 2 * (dot(at, a[s*tr.M:(s+1)*tr.M]) + bias) * dot(gt, g[s*tr.N:(s+1)*tr.N])
+			sum += 2 * (aa[s] + bias) * gg[s]
 		}
 	}
 	if !(square <= longest) {
