@@ -120,9 +120,6 @@ func (c *Conv) PackGroup(w *ConvWeights, group int, weights []float32, inputGrad
 }
 
 func (x *machine) packGroup(c *Conv, w *ConvWeights, g int, weights []float32, inputGradient bool) {
-	if g < 0 || g >= c.s.Groups {
-		panic(fmt.Sprintf("kernel: group %d of %d", g, c.s.Groups))
-	}
 	sizes("weights of a group", len(weights), c.PatchSize()*c.filters)
 	if len(w.forward) != c.s.Groups {
 		w.forward, w.backward = make([]Packed, c.s.Groups), make([]Packed, c.s.Groups)
@@ -183,9 +180,10 @@ func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeig
 			for n := copy(part, bias); n > 0 && n < len(part); n *= 2 {
 				copy(part[n:], part[:n])
 			}
+			patches := c.patches(b, hi-lo)
 			for g := range c.s.Groups {
-				a := x.patches(c, b.buffer, image, g, lo, hi)
-				x.matMulPacked(c.groupOutput(part, g, 0, hi-lo), a, &w.forward[g], bias != nil)
+				x.fillPatches(c, patches, image, g, lo)
+				x.matMulPacked(c.groupOutput(part, g, 0, hi-lo), patches, &w.forward[g], bias != nil)
 			}
 		})
 	})
@@ -200,11 +198,10 @@ func (c *Conv) InputGradient(dIn, dOut []float32, batch int, w *ConvWeights) {
 func (x *machine) convInputGradient(c *Conv, dIn, dOut []float32, batch int, w *ConvWeights) {
 	c.checkBatch(dIn, dOut, batch)
 	c.checkWeights(w.backward)
-	stride := patchStride(c.PatchSize())
 	c.blocks(batch, func(b block) {
 		image := c.cleared(b, dIn)
 		b.places(func(lo, hi int) {
-			patches := Matrix{Data: b.buffer, Rows: hi - lo, Cols: c.PatchSize(), RowStride: stride, ColStride: 1}
+			patches := c.patches(b, hi-lo)
 			for g := range c.s.Groups {
 				x.matMulPacked(patches, c.groupOutput(dOut, g, b.firstPlace+lo, b.firstPlace+hi), &w.backward[g], false)
 				x.addPatches(c, image, patches, g, lo)

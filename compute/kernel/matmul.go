@@ -53,8 +53,13 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 	defer x.buffers.giveBack(buffer)
 	for k := 0; k < b.Rows; k += Chain {
 		kc := min(Chain, b.Rows-k)
-		x.pack(buffer, b.block(k, 0, kc, b.Cols), t)
-		x.block(t, c, a.block(0, k, a.Rows, kc), buffer, accumulate || k > 0)
+		panels, part := buffer, b.block(k, 0, kc, b.Cols)
+		if b.ColStride == 1 && b.RowStride == t.cols && b.Cols == t.cols {
+			panels = part.Data // a panel as it is
+		} else {
+			x.pack(panels, part, t)
+		}
+		x.block(t, c, a.block(0, k, a.Rows, kc), panels, accumulate || k > 0)
 	}
 }
 
@@ -82,9 +87,7 @@ func done(c Matrix, k int, accumulate bool) bool {
 	}
 	if !accumulate {
 		for i := range c.Rows {
-			for j := range c.Cols {
-				c.Data[i*c.RowStride+j*c.ColStride] = 0
-			}
+			clear(c.Data[i*c.RowStride:][:c.Cols])
 		}
 	}
 	return true

@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Packed is a right factor in the order in which the kernel reads it. Pack each
 // weight matrix once a step and use it for every part of the batch. It may be
@@ -48,10 +51,7 @@ func (x *machine) packInto(p *Packed, b Matrix) {
 func (x *machine) shape(p *Packed, k, n int) {
 	p.from, p.tile, p.rows, p.cols = x, x.tileFor(n), k, n
 	size := k * p.tile.width(n)
-	if cap(p.data) < size {
-		p.data = make([]float32, size)
-	}
-	p.data = p.data[:size]
+	p.data = slices.Grow(p.data[:0], size)[:size]
 }
 
 // packPart packs whole panels, in the order in which they lie: block by block of k.

@@ -130,12 +130,9 @@ func (c *Conv) runs(lo, hi int, do func(at, count, image int)) {
 	}
 }
 
-// patches writes the patches at a block's places lo to hi−1 into buffer.
-func (x *machine) patches(c *Conv, buffer, image []float32, g, lo, hi int) Matrix {
-	size := c.PatchSize()
-	m := Matrix{Data: buffer, Rows: hi - lo, Cols: size, RowStride: patchStride(size), ColStride: 1}
-	x.fillPatches(c, m, image, g, lo)
-	return m
+// patches views a block's buffer as so many patches.
+func (c *Conv) patches(b block, count int) Matrix {
+	return Matrix{Data: b.buffer, Rows: count, Cols: c.PatchSize(), RowStride: patchStride(c.PatchSize()), ColStride: 1}
 }
 
 func (x *machine) fillPatches(c *Conv, to Matrix, image []float32, g, lo int) {

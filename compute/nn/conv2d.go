@@ -111,7 +111,7 @@ func (l *conv2d) backward(c *call, s *state, dy []float32) []float32 {
 		}
 		tr := gradient.Trace{Offset: l.block + g*(l.m*l.n+l.n), T: l.t, M: l.m, N: l.n, Bias: true, G: own, Chain: s.chain(l, g)}
 		if gradient.Forms(l.t, l.m, l.n) {
-			tr.Form = l.form(s, g)
+			tr.Form = l.form(c, s, g)
 		} else {
 			size := c.n * l.t * l.m
 			tr.A = grow(&s.a, l.groups*size)[g*size : (g+1)*size]
@@ -125,9 +125,9 @@ func (l *conv2d) backward(c *call, s *state, dy []float32) []float32 {
 
 // form returns what forms gradients of group g, the same function each time. Where they are formed, rows are made from the
 // input when they are needed, for as many positions as the cache holds: they are many times the input.
-func (l *conv2d) form(s *state, g int) func(w, dy []float32, from int, add bool) {
-	if len(s.form) == g {
-		s.form = append(s.form, func(w, dy []float32, from int, add bool) { l.conv.WeightGradient(s.room, w, dy, s.x, g, from, add) })
+func (l *conv2d) form(c *call, s *state, g int) func(w, dy []float32, from int, add bool) {
+	if room := c.room; len(s.form) == g {
+		s.form = append(s.form, func(w, dy []float32, from int, add bool) { l.conv.WeightGradient(room, w, dy, s.x, g, from, add) })
 	}
 	return s.form[g]
 }

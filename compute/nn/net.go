@@ -128,11 +128,7 @@ func (n *Net) worker(i int) *worker {
 }
 
 func (n *Net) newWorker() *worker {
-	w, room := &worker{states: make([]state, len(n.ops)), from: make([][]float32, len(n.ops))}, kernel.NewRoom()
-	for i := range w.states {
-		w.states[i].room = room
-	}
-	return w
+	return &worker{states: make([]state, len(n.ops)), from: make([][]float32, len(n.ops)), room: kernel.NewRoom()}
 }
 
 // batch is the number of examples in inputs.
@@ -220,7 +216,7 @@ func (n *Net) backprop(worker int, params, inputs, targets []float32, seeds []ui
 		panic(fmt.Sprintf("nn: %d examples with %d targets and %d seeds", count, len(targets), len(seeds)))
 	}
 	w := n.worker(worker)
-	w.call = call{net: n, n: count, params: params, seeds: seeds, record: record, steps: &w.steps, shared: shared}
+	w.call = call{net: n, n: count, params: params, seeds: seeds, record: record, steps: &w.steps, room: w.room, shared: shared}
 	scores := n.forward(w, inputs, 0, len(n.ops))
 	dy := grow(&w.loss, len(scores))
 	n.loss.Gradients(dy, scores, targets)

@@ -72,6 +72,8 @@ type call struct {
 	wantInput bool
 	// steps are those of the texts, once an embedding has read them.
 	steps *steps
+	// room is for products whose factors a trace makes.
+	room *kernel.Room
 	// from has, for each op, its input: the summands of residual.
 	from [][]float32
 }
@@ -89,7 +91,6 @@ type state struct {
 	lengths  []int32
 	packs
 	conv kernel.ConvWeights
-	room *kernel.Room                                // of the worker
 	form []func(w, dy []float32, from int, add bool) // of each group
 	// h, c, wide and sums are working memory of layers with several steps or passes.
 	h, c, wide []float32
@@ -117,6 +118,7 @@ type worker struct {
 	loss   []float32
 	steps  steps
 	from   [][]float32
+	room   *kernel.Room
 }
 
 // grow returns *b with length n, its contents unspecified. The eighth of spare room
