@@ -3,6 +3,7 @@ package reader
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
@@ -250,6 +251,11 @@ func (c *CSV) readHeader() error {
 			return c.fault(h.line, "", fmt.Sprintf("name %d of the header: %s", i+1, msg), hint)
 		}
 		names[i] = h.text
+	}
+	// Excel understands such a line, writes it on request, and shows nothing of it.
+	if mark, excel := strings.CutPrefix(strings.ToLower(names[0]), "sep="); excel && c.how.Skip == 0 && len(strings.Join(names, "")) <= len("sep=;") {
+		return c.fault(c.first, "", "the first line is not a header: it tells Excel which character separates the cells",
+			fmt.Sprintf("declare file: {skip: 1, delimiter: %q} in the schema (pawl init FILE --skip 1), or remove the line", strings.ReplaceAll(cmp.Or(mark, string(c.scan.separator)), "\t", "tab")))
 	}
 	c.written = names
 	c.header, _ = schema.NumberNames(names)

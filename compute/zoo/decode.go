@@ -149,6 +149,10 @@ func Decode(name string, data []byte) (spec Spec, err error) {
 		at := n.Value.GetToken().Position
 		return fault(at.Line, at.Column, n.Key.String()+" must be a whole number", "")
 	}
+	if n := zero(file.Docs[0].Body); n != nil {
+		at := n.Value.GetToken().Position
+		return fault(at.Line, at.Column, n.Key.String()+" must be greater than 0", "leave the key out if the default is meant")
+	}
 	spec = d.spec()
 	if key, msg := d.check(); key != "" {
 		line, col := at("$." + key)
@@ -242,20 +246,43 @@ func fractionsOf(types ...reflect.Type) (keys []string) {
 // fraction returns the first entry below n that gives a whole number a fraction, which the
 // parser would drop without a word.
 func fraction(n ast.Node) *ast.MappingValueNode {
-	var found *ast.MappingValueNode
-	ast.Walk(visitor(func(n ast.Node) {
-		m, ok := n.(*ast.MappingValueNode)
-		if !ok || found != nil || slices.Contains(fractional, m.Key.String()) {
-			return
-		}
+	return entry(n, func(m *ast.MappingValueNode) bool {
 		values := []ast.Node{m.Value}
 		if list, ok := m.Value.(*ast.SequenceNode); ok {
 			values = list.Values
 		}
-		for _, v := range values {
-			if f, ok := v.(*ast.FloatNode); ok && f.Value != math.Trunc(f.Value) {
-				found = m
-			}
+		return !slices.Contains(fractional, m.Key.String()) && slices.ContainsFunc(values, func(v ast.Node) bool {
+			f, ok := v.(*ast.FloatNode)
+			return ok && f.Value != math.Trunc(f.Value)
+		})
+	})
+}
+
+// mayBeZero are the keys of numbers for which 0 has a meaning, or says what is so without the key.
+var mayBeZero = []string{"version", "seed", "from", "rate", "offset", "augment", "shift"}
+
+// zero returns the first entry below n that gives 0 where it would count as a key that is left out.
+func zero(n ast.Node) *ast.MappingValueNode {
+	return entry(n, func(m *ast.MappingValueNode) bool {
+		if slices.Contains(mayBeZero, m.Key.String()) {
+			return false
+		}
+		switch v := m.Value.(type) {
+		case *ast.IntegerNode:
+			return fmt.Sprint(v.Value) == "0"
+		case *ast.FloatNode:
+			return v.Value == 0
+		}
+		return false
+	})
+}
+
+// entry returns the first entry below n that is found.
+func entry(n ast.Node, is func(*ast.MappingValueNode) bool) *ast.MappingValueNode {
+	var found *ast.MappingValueNode
+	ast.Walk(visitor(func(n ast.Node) {
+		if m, ok := n.(*ast.MappingValueNode); ok && found == nil && is(m) {
+			found = m
 		}
 	}), n)
 	return found

@@ -81,7 +81,7 @@ func TestUnwrittenOutputIsNoSuccess(t *testing.T) {
 	}
 	for _, args := range lines {
 		var stderr bytes.Buffer
-		if got := run(context.Background(), args, streams{in: strings.NewReader(""), out: full{}, err: &stderr}); got == exitOK || stderr.String() != "error: no space left\n" {
+		if got := run(context.Background(), args, streams{in: strings.NewReader(""), out: full{}, err: &stderr}); got == exitOK || stderr.String() != "error: standard output: no space left\n" {
 			t.Errorf("pawl %s: status %d, %s", strings.Join(args, " "), got, stderr.String())
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -67,7 +68,12 @@ func runJob(ctx context.Context, a *app, data string, s pawl.Source, job pawl.Jo
 	if err != nil {
 		return err
 	}
-	return a.printed(res)
+	a.saved = res.Dir
+	if err = a.printed(res); err != nil && res.Dir == "" { // it would be the only copy of what was paid for
+		fmt.Fprintln(a.err, "standard output cannot be written; what the job released follows here:")
+		return cmp.Or((&app{streams: streams{out: a.err}, json: a.json}).printed(res), err)
+	}
+	return err
 }
 
 // printed is a result or a plan on standard output, in words or as JSON.

@@ -38,7 +38,13 @@ const floorSize = 32 << 20
 // An interrupt or a request to terminate cancels what is running; a second one ends the process at once.
 func Main() {
 	floor := limits()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	// A reader of the output that goes away, such as head, must not end a run that is paid for: its write fails instead.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	context.AfterFunc(ctx, stop)
 	status := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()

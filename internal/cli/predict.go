@@ -60,6 +60,9 @@ func predictRows(a *app, dir, file, out, threshold string, raw bool, s pawl.Sour
 	if err != nil {
 		return err
 	}
+	if raw && threshold != "" {
+		return mistake("--raw shows labels as trained, and --threshold chooses others", "give one of them; --threshold is a calibrated probability")
+	}
 	if raw {
 		m = m.Raw()
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"pawl"
 
@@ -49,6 +50,7 @@ type app struct {
 	dataDir string
 	json    bool
 	opened  []io.Closer // ledgers
+	saved   string      // the folder of what a job released
 }
 
 // run is the whole program: it parses args, runs one verb and returns the exit
@@ -63,8 +65,11 @@ func run(ctx context.Context, args []string, s streams) int {
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	err := root.ExecuteContext(ctx)
 	// Whoever did not look whether it was written: what did not come out is no success.
-	err := cmp.Or(root.ExecuteContext(ctx), out.failed)
+	if out.failed != nil && (err == nil || errors.Is(err, out.failed)) {
+		return a.unwritten(out.failed)
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -77,6 +82,21 @@ func run(ctx context.Context, args []string, s streams) int {
 		fmt.Fprintf(s.err, "hint: %s\n", oneLine(h))
 	}
 	return status(err)
+}
+
+// unwritten says that standard output took no more, and where to find what a job released. A reader that has gone
+// away, such as head, knows that it has.
+func (a *app) unwritten(err error) int {
+	if !errors.Is(err, syscall.EPIPE) || a.saved != "" {
+		if path := (*os.PathError)(nil); errors.As(err, &path) {
+			err = path.Err
+		}
+		fmt.Fprintf(a.err, "error: standard output: %s\n", oneLine(err.Error()))
+	}
+	if a.saved != "" {
+		fmt.Fprintf(a.err, "hint: the job is charged and complete; do not run it again: its files are in %s\n", a.saved)
+	}
+	return exitOther
 }
 
 // faithful remembers the first error of writing.
