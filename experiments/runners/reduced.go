@@ -69,7 +69,7 @@ func openReduced(r *experiments.Run, limit int) *reduced {
 	}
 	sums := s.sums(s.rows[0])
 	s.distance = formulas.Descending(must(sums.Distances(feature.Sum)))
-	s.student = formulas.Descending(must(sums.TStatistics()))
+	s.student = formulas.Descending(tStatistics(sums))
 	return s
 }
 
@@ -152,6 +152,18 @@ func (s *reduced) sums(rows [][]float64) *feature.ClassSums {
 		floats.Add(c.Squares[k], floats.MulTo(square, x, x))
 	}
 	return c
+}
+
+// tStatistics are those of pairs of classes, added up.
+func tStatistics(c *feature.ClassSums) []float64 {
+	out := make([]float64, len(c.Sums[0]))
+	for a := range c.Counts {
+		for b := range a {
+			pair := feature.ClassSums{Counts: []float64{c.Counts[a], c.Counts[b]}, Sums: [][]float64{c.Sums[a], c.Sums[b]}, Squares: [][]float64{c.Squares[a], c.Squares[b]}}
+			floats.Add(out, must(pair.TStatistics()))
+		}
+	}
+	return out
 }
 
 // rankPrivately keeps the best features by distance of noisy class sums. Adding or
