@@ -179,7 +179,7 @@ func (k *worker) product(w []float32, tr *Trace, from, to int, add bool) {
 		diagonal(w, tr.A[from*tr.M:to*tr.M], g, tr)
 		return
 	case tr.Form != nil:
-		tr.Form(w[:size], g, from, add)
+		tr.Form(w[:size:size], g, from, add) // no further: other blocks are measured already
 	default:
 		k.room.MatMul(kernel.Dense(w, tr.M, tr.N), kernel.Dense(tr.A[from*tr.M:to*tr.M], rows, tr.M).T(), right, add)
 	}
