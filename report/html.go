@@ -274,8 +274,11 @@ func decision(s *Statement) []row {
 		model += ", " + group(fmt.Sprint(c.Parameters)) + " parameters"
 	}
 	features := "none"
-	if n := len(c.Features); n > 0 {
+	switch n := len(c.Features); {
+	case n > 0 && s.Data.Attributes > 0:
 		features = fmt.Sprintf("%d of %d attributes", n, s.Data.Attributes)
+	case n > 0: // of images, which have no attributes
+		features = short(Plain(strings.Join(c.Features, ", ")), most)
 	}
 	if e := Plain(c.Encoding); e != "" {
 		features += "; " + short(e, most)

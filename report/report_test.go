@@ -355,3 +355,14 @@ func TestSamplingIsExplained(t *testing.T) {
 		seen[words] = true
 	}
 }
+
+// Images have no attributes to count: the report names what a network reads.
+func TestFeaturesOfImages(t *testing.T) {
+	s := benchmarkDemo()
+	s.Data.Attributes, s.Choice.Features = 0, []string{"input 28×28×1"}
+	for kind, to := range writers {
+		if out := write(t, to, s); strings.Contains(out, "of 0 attributes") || kind != "text" && !strings.Contains(out, "input 28×28×1") { // the text does not list features
+			t.Errorf("%s: wrong features", kind)
+		}
+	}
+}
