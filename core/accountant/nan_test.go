@@ -228,3 +228,30 @@ func TestHugeAmountsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// What the sums over points lose to rounding is part of what a tail adds to δ: decay is one number at all points, so
+// where it is rounded down every sum falls short, by more the more points count.
+func TestTailsCoverTheirRecursion(t *testing.T) {
+	const n = 1 << 18
+	low := 0
+	for i := range 24 {
+		h := math.Ldexp(1+float64(i)/24, -16)
+		d := tail{h: h, t: 0.5}
+		d.sum(n, func(int) float64 { return 1 })
+		// Σ r^j − s^j over j = 1..n−1, r = e^(−th) and s = e^(−(t+1)h).
+		geometric := func(x float64) float64 { return -math.Expm1(-x*(n-1)) / math.Expm1(x) }
+		exact := math.Log(geometric(h/2) - geometric(1.5*h))
+		if got := d.logDelta(0); got < exact {
+			t.Errorf("steps of %v: ln delta is %v, but in fact %v", h, got, exact)
+		}
+		if got := d.logDeltaBelow(0); got > exact {
+			t.Errorf("steps of %v: from below ln delta is %v, but in fact %v", h, got, exact)
+		}
+		if math.Log(d.gainAt(0)) < exact-1e-14 {
+			low++
+		}
+	}
+	if low == 0 {
+		t.Error("no sum falls short by itself")
+	}
+}

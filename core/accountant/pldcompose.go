@@ -132,6 +132,7 @@ type tail struct {
 	first     float64
 	all, gain []float64
 	slack     float64
+	lost      float64 // see unsure
 	infinite  float64
 }
 
@@ -178,22 +179,16 @@ func (c composed) transform(by tilt) (tail, bool) {
 	}
 	seq := fourier.NewFFT(n).Sequence(nil, product)
 	first := math.Floor(lo/c.h) - 1
-	out := tail{h: c.h, t: t, k: k, first: first, infinite: c.infinite,
-		all: make([]float64, n+1), gain: make([]float64, n+1)}
+	out := tail{h: c.h, t: t, k: k, first: first, infinite: c.infinite}
 	offset := int(math.Mod(first-shift, float64(n)))
-	decay, loss := math.Exp(-t*c.h), -math.Expm1(-c.h)
-	all, gain := 0.0, 0.0
-	for i := n - 1; i >= 0; i-- {
+	out.sum(n, func(i int) float64 {
 		at := (offset + i) % n
 		if at < 0 {
 			at += n
 		}
-		// 1 − e^(−Δ−h) = (1 − e^(−Δ)) + e^(−Δ)(1 − e^(−h)), and all − gain is the sum
-		// with e^(−Δ).
-		gain = decay * (gain + loss*(all-gain))
-		all = math.Max(0, seq[at]/float64(n)) + decay*all
-		out.all[i], out.gain[i] = all, gain
-	}
+		return math.Max(0, seq[at]/float64(n))
+	})
+	out.lost += unit * float64(4+len(c.laws)) * math.Abs(k) // the terms of k are rounded, and their sums
 	// What wraps round, and the rounding of n-point transforms raised to the number
 	// of uses, spread over the points that the tilt lets count.
 	points := math.Min(float64(n), 1/-math.Expm1(-t*c.h))
@@ -202,6 +197,28 @@ func (c composed) transform(by tilt) (tail, bool) {
 	// The sums at the first point hold all terms, so a NaN anywhere is there.
 	return out, !math.IsNaN(out.slack+out.all[0]+out.gain[0]) && math.Abs(first)+math.Abs(shift) < 1<<53
 }
+
+// sum fills the sums over n points from their tilted masses.
+func (d *tail) sum(n int, mass func(i int) float64) {
+	d.all, d.gain = make([]float64, n+1), make([]float64, n+1)
+	decay, loss := math.Exp(-d.t*d.h), -math.Expm1(-d.h)
+	all, gain := 0.0, 0.0
+	for i := n - 1; i >= 0; i-- {
+		// 1 − e^(−Δ−h) = (1 − e^(−Δ)) + e^(−Δ)(1 − e^(−h)), and all − gain is the sum
+		// with e^(−Δ).
+		gain = decay * (gain + loss*(all-gain))
+		all = mass(i) + decay*all
+		d.all[i], d.gain[i] = all, gain
+	}
+	// The next gain is a sum of what is not negative, gain·(1 − loss) and loss·all, so their relative errors do not
+	// grow in it, and each point adds the rounding of its own six operations. Decay is rounded alike at all points;
+	// what the rounding of t·h adds to its exponent is a share of tΔ, and so of the exponents in unsure.
+	d.lost = 8 * unit * float64(n+2)
+}
+
+// unsure bounds what the sums have lost to rounding, relative to δ(ε): lost, and the last digits of the exponents.
+// Masses weigh e^(−tΔ) at a distance Δ: those that count lie no further than 750/t, where e^(−tΔ) is 0.
+func (d tail) unsure(epsilon float64) float64 { return d.lost + 4*unit*(math.Abs(d.t*epsilon)+750) }
 
 // spectrum is the product of the transforms of laws from, from+every, ... of n points,
 // each law tilted by t and moved to mean zero, with the sum of what they were moved by.
@@ -282,12 +299,12 @@ func (d tail) gainAt(epsilon float64) float64 {
 
 // logDelta is ln δ(ε) from above: what may be wrong is added.
 func (d tail) logDelta(epsilon float64) float64 {
-	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(d.gainAt(epsilon)+d.slack))
+	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(d.gainAt(epsilon)+d.slack)) + d.unsure(epsilon)
 }
 
 // logDeltaBelow is ln δ(ε) from below: what may be wrong is subtracted.
 func (d tail) logDeltaBelow(epsilon float64) float64 {
-	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(math.Max(0, d.gainAt(epsilon)-d.slack)))
+	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(math.Max(0, d.gainAt(epsilon)-d.slack))) - d.unsure(epsilon)
 }
 
 // epsilonAt is the smallest epsilon >= 0 with δ(ε) <= delta, +Inf where the
