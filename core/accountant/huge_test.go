@@ -30,3 +30,26 @@ func TestLittleDiscreteNoiseIsLeftToOtherMethods(t *testing.T) {
 		t.Errorf("min: %v by %s, %v", r.Epsilon, r.Method, err)
 	}
 }
+
+// No number of steps and groups makes a run that costs nothing: steps + groups may be no int64.
+func TestRoundsOfHugeRuns(t *testing.T) {
+	for _, c := range []struct {
+		steps, groups int64
+		rounds        int64
+	}{
+		{0, 3, 0}, {1, 3, 1}, {3, 3, 1}, {4, 3, 2}, {math.MaxInt64, 1, math.MaxInt64}, {math.MaxInt64, 2, 1 << 62},
+		{math.MaxInt64, math.MaxInt64, 1}, {1 << 62, math.MaxInt64, 1}, {math.MaxInt64 - 1, math.MaxInt64, 1},
+	} {
+		e := dp.Banded{Steps: c.steps, Groups: int(c.groups), Rate: 0.5, NoiseMultiplier: 1, Coefficients: []float64{1}}
+		if err := e.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Rounds().Count; got != c.rounds {
+			t.Errorf("%d steps of %d groups are %d rounds, want %d", c.steps, c.groups, got, c.rounds)
+		}
+		r, err := Upper(e, addRemove, 1e-6, MethodQuick)
+		if err != nil || (r.Epsilon > 0) != (c.steps > 0) {
+			t.Errorf("%d steps of %d groups cost %v (%v)", c.steps, c.groups, r.Epsilon, err)
+		}
+	}
+}

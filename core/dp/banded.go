@@ -61,7 +61,10 @@ const MaxBands = 256
 // does not depend on the coefficients: they are public and ‖c‖ is divided out.
 func (e Banded) Rounds() Repeat {
 	g := Gaussian{NoiseMultiplier: e.NoiseMultiplier}
-	r := Repeat{Count: (e.Steps + int64(e.Groups) - 1) / int64(e.Groups), Event: g}
+	r := Repeat{Count: e.Steps / int64(e.Groups), Event: g}
+	if !e.Whole() { // Steps + Groups may be no int64
+		r.Count++
+	}
 	if e.Rate < 1 {
 		r.Event = PoissonSampled{Rate: e.Rate, Event: g}
 	}
