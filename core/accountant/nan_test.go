@@ -156,6 +156,24 @@ func TestSmallCosts(t *testing.T) {
 	}
 }
 
+// A sample of a sample is drawn at a rate that may be below every float64, and so may be what is left of a δ: neither is 0.
+func TestUnderflowOfRatesCosts(t *testing.T) {
+	rare := func(rate float64, e dp.Event) dp.Event { return dp.PoissonSampled{Rate: rate, Event: e} }
+	for name, e := range map[string]dp.Event{
+		"rows as they are": rare(1e-200, rare(1e-200, dp.NonPrivate{})),
+		"pure":             rare(1e-200, rare(1e-200, dp.Pure{Epsilon: 1})),
+		"a small δ":        rare(1e-200, dp.Approximate{Epsilon: 1, Delta: 1e-200}),
+	} {
+		all := dp.Repeat{Count: math.MaxInt64, Event: e}
+		if parts, err := flatten(all, addRemove); err != nil || len(parts) != 1 {
+			t.Errorf("%s: %v, %v", name, parts, err)
+		}
+		if r, err := Upper(all, addRemove, 0, MethodMin); err != nil || !(r.Epsilon > 0) || name != "pure" && !math.IsInf(r.Epsilon, 1) {
+			t.Errorf("%s: epsilon is %v at delta 0 (%v)", name, r.Epsilon, err)
+		}
+	}
+}
+
 // math.Log may be off below 2^-1022: what is asked there is answered as at 0.
 func TestTinyDeltasAreZero(t *testing.T) {
 	const tiny = 0x1p-1060

@@ -87,6 +87,14 @@ func atLeastTiny(x float64) float64 {
 	return x
 }
 
+// product is x·y in [0, 1], rounded up where it underflows: a rate or a δ that reads as 0 would cost nothing.
+func product(x, y float64) float64 {
+	if xy := x * y; xy >= leastDelta || x == 0 || y == 0 {
+		return xy
+	}
+	return leastDelta
+}
+
 // GoldenMin minimises f on [lo, hi] by golden section and returns the best evaluated point and its
 // value. f is evaluated steps+2 times.
 func GoldenMin(f func(float64) float64, lo, hi float64, steps int) (x, fx float64) {

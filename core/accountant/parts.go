@@ -117,7 +117,7 @@ func (f *flattener) addSampled(e dp.PoissonSampled, count float64) error {
 		switch {
 		case f.rel != dp.ReplaceOne || inner.OneSided != nil:
 			// Two independent samplings are one at the product of their rates.
-			return f.addSampled(dp.PoissonSampled{Rate: e.Rate * inner.Rate, Event: inner.Event, OneSided: inner.OneSided}, count)
+			return f.addSampled(dp.PoissonSampled{Rate: product(e.Rate, inner.Rate), Event: inner.Event, OneSided: inner.OneSided}, count)
 		default:
 			return f.addLoosely(dp.PoissonSampled{Rate: e.Rate, Event: inner.Event, OneSided: e.OneSided}, count)
 		}
@@ -144,7 +144,7 @@ func (f *flattener) addSampled(e dp.PoissonSampled, count float64) error {
 			// (ε, δ) at rate q is (ln(1+q(e^ε−1)), qδ): Balle, Barthe and Gaboardi,
 			// arXiv:1807.01647, Theorem 8.
 			remove, _ := SampledPure(e.Rate, x.Epsilon)
-			f.append(dp.Approximate{Epsilon: remove, Delta: e.Rate * x.Delta}, count)
+			f.append(dp.Approximate{Epsilon: remove, Delta: product(e.Rate, x.Delta)}, count)
 			return nil
 		}
 	}
