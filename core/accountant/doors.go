@@ -2,10 +2,8 @@ package accountant
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/big"
-	"slices"
 
 	"pawl/core/dp"
 )
@@ -68,254 +66,12 @@ func NewDoors(epsilon, delta float64, reference dp.Event, rel dp.Relation) (Door
 	return Doors{epsilon: epsilon, delta: delta, reference: referenceOf(reference, rel)}, nil
 }
 
-// The costs that the doors count beside Rényi divergences, each added up for itself.
-const (
-	costPure = iota
-	costAddEpsilon
-	costAddDelta
-	costInformation
-	costSlack
-	costSteps
-	costOrdersSlack
-	numCosts
-)
-
-type costs struct {
-	sums   [numCosts]amount
-	orders renyi
-}
-
-func (c costs) plus(o costs) costs {
-	for i := range c.sums {
-		c.sums[i] = c.sums[i].plus(o.sums[i])
-	}
-	c.orders = c.orders.plus(o.orders)
-	return c
-}
-
-func (c costs) zero() bool {
-	for _, a := range c.sums {
-		if !a.zero() {
-			return false
-		}
-	}
-	return c.orders.zero()
-}
-
-// most is the larger of each cost.
-func (c costs) most(o costs) costs {
-	for i := range c.sums {
-		c.sums[i] = c.sums[i].most(o.sums[i])
-	}
-	c.orders = c.orders.most(o.orders)
-	return c
-}
-
-func noCosts() (c costs) {
-	for i := range c.sums {
-		c.sums[i] = noAmount()
-	}
-	return c
-}
-
-// DoorSpending is the running account of a budget with doors; Spending is that of a budget with one
-// order.
-type DoorSpending struct {
-	doors Doors
-	rel   dp.Relation
-	// Costs of the pure and of the orders door, and of the others, which are priced when
-	// they are asked for the first time: till then events wait.
-	cheap, dear sheet[costs]
-	opened      bool
-	waiting     []classed
-	slow        bool            // something added has a price in dear that takes time
-	compared    map[string]bool // what of it has one
-}
-
-type classed struct {
-	class string
-	event dp.Event
-}
-
 // Start returns an empty account.
-func (d Doors) Start(rel dp.Relation) (*DoorSpending, error) {
+func (d Doors) Start(rel dp.Relation) (*Spending, error) {
 	if !(d.epsilon > 0) {
 		return nil, fmt.Errorf("doors were not made by NewDoors")
 	}
-	if !rel.Valid() {
-		return nil, fmt.Errorf("%v is not a neighbouring relation", rel)
-	}
-	s := &DoorSpending{doors: d, rel: rel, compared: map[string]bool{}}
-	s.cheap = newSheet(rel, noCosts(), func(parts []part) (costs, error) { return d.cheap(parts, rel) })
-	s.dear = newSheet(rel, noCosts(), s.dearly)
-	s.dear.added = true
-	return s, nil
-}
-
-// Add charges an event, admitted or not, whose scopes belong to a class.
-func (s *DoorSpending) Add(class string, e dp.Event) error {
-	cost, err := s.cheap.cost(e)
-	if err != nil {
-		return err
-	}
-	if s.opened {
-		if err := s.addDearly(class, e); err != nil {
-			return err
-		}
-	} else {
-		s.waiting = append(s.waiting, classed{class, e})
-	}
-	s.slow = s.slow || s.takesTime(e)
-	s.cheap.add(class, e, cost)
-	return nil
-}
-
-func (s *DoorSpending) addDearly(class string, e dp.Event) error {
-	cost, err := s.dear.cost(e)
-	if err != nil {
-		return err
-	}
-	for _, p := range s.partsOf(e) {
-		if key := p.key(); !p.quick(s.rel) && len(s.compared) < mostComparisons {
-			s.compared[key] = true
-		}
-	}
-	s.dear.add(class, e, cost)
-	return nil
-}
-
-// open prices what waits for it.
-func (s *DoorSpending) open() error {
-	for len(s.waiting) > 0 {
-		if err := s.addDearly(s.waiting[0].class, s.waiting[0].event); err != nil {
-			return err
-		}
-		s.waiting = s.waiting[1:]
-	}
-	s.opened = true
-	return nil
-}
-
-// partsOf lists what units anywhere meet of an event; none of a bad one.
-func (s *DoorSpending) partsOf(e dp.Event) (all []part) {
-	places, _ := resolveAll(e, s.rel)
-	return slices.Concat(places...)
-}
-
-func (s *DoorSpending) takesTime(e dp.Event) bool {
-	return slices.ContainsFunc(s.partsOf(e), func(p part) bool { return !p.quick(s.rel) })
-}
-
-func (s *DoorSpending) of(dear bool, class string) places[costs] {
-	p := s.cheap.of(class)
-	if dear {
-		p = p.plus(s.dear.of(class))
-	}
-	return p
-}
-
-func (s *DoorSpending) besides(dear bool, class string) costs {
-	c := s.cheap.besides(class)
-	if dear {
-		c = c.plus(s.dear.besides(class))
-	}
-	return c
-}
-
-// names lists the classes, in order; one that nothing is in where there are none.
-func (s *DoorSpending) names() []string {
-	if len(s.cheap.classes) == 0 {
-		return []string{""}
-	}
-	return slices.Sorted(maps.Keys(s.cheap.classes))
-}
-
-// Epsilon returns the smallest epsilon with which some door holds at every place: the least total
-// that, fixed in advance, would have admitted all events so far. The guarantee is the total, not
-// this figure if plans follow from outputs. It is 0 for no events and +Inf if all doors are closed.
-//
-// A unit at place x in one class has paid at most the sum of costs there plus the largest of each
-// cost in the other classes. This holds whichever class is examined place by place; the best one
-// counts.
-func (s *DoorSpending) Epsilon() float64 {
-	dear := s.open() == nil
-	best := inf
-	for _, class := range s.names() {
-		others, worst := s.besides(dear, class), 0.0
-		for _, c := range s.of(dear, class).cost {
-			worst = math.Max(worst, s.doors.needs(c.plus(others), dear, 0))
-		}
-		best = math.Min(best, worst)
-	}
-	return best
-}
-
-// Admits reports whether next fits beside what was added. Among the units that next touches, the
-// one with the least room decides: need is the epsilon that next adds for it, and left the epsilon
-// that the budget still has for it. next is admitted exactly if need <= left. If slow doors were
-// not needed to admit it, the figures are those of the other doors.
-func (s *DoorSpending) Admits(class string, next dp.Event) (admitted bool, need, left float64, err error) {
-	if s.slow || s.takesTime(next) {
-		if admitted, need, left, err = s.ask(false, class, next); err != nil || admitted {
-			return admitted, need, left, err
-		}
-	}
-	if err := s.open(); err != nil {
-		return false, inf, 0, err
-	}
-	return s.ask(true, class, next)
-}
-
-// ask is Admits by all doors, or by the cheap ones.
-func (s *DoorSpending) ask(dear bool, class string, next dp.Event) (admitted bool, need, left float64, err error) {
-	cost, err := s.cheap.cost(next)
-	if err != nil {
-		return false, inf, 0, err
-	}
-	all := cost
-	if dear {
-		more, err := s.dear.cost(next)
-		if err != nil {
-			return false, inf, 0, err
-		}
-		all = all.plus(more)
-	}
-	classes := []string{class}
-	if len(cost.from) == 1 {
-		classes = s.names()
-	}
-	worst, before := inf, inf
-	for _, class := range classes {
-		w, b, touched := s.after(dear, class, all)
-		if !touched {
-			return true, 0, math.Max(0, s.doors.epsilon-s.Epsilon()), nil
-		}
-		if w <= worst {
-			worst, before = w, b
-		}
-	}
-	need, left = math.Max(0, worst-before), s.doors.epsilon-before
-	if math.IsInf(worst, 1) {
-		need = inf
-	}
-	return agree(worst <= s.doors.epsilon*(1+FilterResolution), need, left)
-}
-
-// after is what the dearest unit that an event of a class touches has paid with it, in
-// epsilon, and without it; touched is false where there is no such unit.
-func (s *DoorSpending) after(dear bool, class string, cost places[costs]) (worst, before float64, touched bool) {
-	sums, others := s.of(dear, class), s.besides(dear, class)
-	for _, x := range sums.plus(cost).from {
-		c := cost.at(x)
-		if c.zero() {
-			continue // a unit that is spent up does not stop an event elsewhere
-		}
-		old := sums.at(x).plus(others)
-		if w := s.doors.needs(old.plus(c), dear, s.doors.epsilon); !touched || !(w < worst) { // also if w is NaN, which nothing admits
-			worst, before, touched = w, s.doors.needs(old, dear, s.doors.epsilon), true
-		}
-	}
-	return worst, before, touched
+	return start(d, d.epsilon, rel)
 }
 
 // needs is the smallest epsilon with which some door holds for what one unit has paid; of
@@ -380,12 +136,6 @@ func (d Doors) cheap(parts []part, rel dp.Relation) (costs, error) {
 		total.sums[costOrdersSlack] = total.sums[costOrdersSlack].plus(slack)
 	}
 	return total, nil
-}
-
-// dearly is what they cost it in the others.
-func (s *DoorSpending) dearly(parts []part) (costs, error) {
-	dear := func(p part) bool { return !p.quick(s.rel) && !s.compared[p.key()] }
-	return s.doors.dearly(parts, s.rel, len(s.compared) < mostComparisons || !slices.ContainsFunc(parts, dear))
 }
 
 // dearly is without end in the gaussian and the addition door unless compare.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strconv"
 
 	"pawl/core/dp"
 )
@@ -27,8 +26,9 @@ import (
 // may be refused although one plan of all events would have fitted.
 //
 // delta = 0: pure epsilons add up, which holds adaptively. The sum is exact on the
-// shortest decimal form of each epsilon, and may exceed Epsilon by
-// FilterResolution, relative, so that eleven elevenths fit one.
+// shortest decimal form of each epsilon.
+//
+// What the sum needs may exceed Epsilon by FilterResolution, relative, so that eleven elevenths fit one.
 //
 // If events have scopes, there is a sum for each segment of the unit hash; under AddOrRemoveOne and
 // ZeroOut the largest counts, since neighbours differ in one unit and its hash is fixed. Under
@@ -45,10 +45,10 @@ import (
 type Filter struct {
 	epsilon, delta float64
 	order          float64
-	limit          *big.Rat
+	limit          *big.Rat // R*; below 0 where the order leaves nothing
 }
 
-// FilterResolution is the relative excess of a pure budget that counts as rounding in the decimal
+// FilterResolution is the relative excess of a budget that counts as rounding in the decimal
 // form of its parts.
 const FilterResolution = 1e-12
 
@@ -62,13 +62,12 @@ func NewFilter(epsilon, delta float64) (Filter, error) {
 	}
 	f := Filter{epsilon: epsilon, delta: delta}
 	if delta < leastDelta {
-		f.delta, f.limit = 0, new(big.Rat).Mul(decimal(epsilon), decimal(1+FilterResolution))
+		f.delta, f.limit = 0, decimal(epsilon)
 		return f, nil
 	}
 	logDelta := math.Log(delta)
 	f.order, _ = bestOrder(func(alpha float64) float64 { return (conversion(alpha, logDelta) - epsilon) / alpha })
-	limit := math.Max(0, epsilon-conversion(f.order, logDelta))
-	f.limit = new(big.Rat).SetFloat64(limit)
+	f.limit = new(big.Rat).SetFloat64(epsilon - conversion(f.order, logDelta))
 	return f, nil
 }
 
@@ -77,135 +76,35 @@ func (f Filter) Start(rel dp.Relation) (*Spending, error) {
 	if f.limit == nil {
 		return nil, fmt.Errorf("filter was not made by NewFilter")
 	}
-	if !rel.Valid() {
-		return nil, fmt.Errorf("%v is not a neighbouring relation", rel)
-	}
-	return &Spending{filter: f, sheet: newSheet(rel, noAmount(), func(parts []part) (amount, error) { return f.price(parts, rel) })}, nil
+	return start(f, f.epsilon, rel)
 }
 
-// Spending is the running account of one budget. The time to add an event or ask about one depends
-// on the size of that event and the number of distinct scope bounds and classes, not on the number
-// of earlier events. It is not safe for concurrent use.
-type Spending struct {
-	filter Filter
-	sheet  sheet[amount]
-}
-
-// Add charges an event, admitted or not, whose scopes belong to a class; see Filter.
-func (s *Spending) Add(class string, e dp.Event) error {
-	cost, err := s.sheet.cost(e)
-	if err == nil {
-		s.sheet.add(class, e, cost)
-	}
-	return err
-}
-
-// Epsilon returns what has been spent at the filter's delta: 0 for no events, and valid at any time
-// of an adaptive interaction.
-func (s *Spending) Epsilon() float64 {
-	return s.filter.inEpsilon(s.sheet.besides("").plus(s.sheet.of("").most()))
-}
-
-// Admits reports whether next fits beside what was added, with the epsilon that it needs and the epsilon
-// that is left for the unit with the least room, among those that it touches: next is admitted exactly if
-// need <= left. need is +Inf for an event without a Rényi curve (or, for a pure budget, without a pure
-// epsilon).
-func (s *Spending) Admits(class string, next dp.Event) (admitted bool, need, left float64, err error) {
-	cost, err := s.sheet.cost(next)
-	if err != nil {
-		return false, inf, 0, err
-	}
-	sums, others := s.sheet.of(class), s.sheet.besides(class)
-	// Only units that next touches can be harmed by it: a segment that is spent up
-	// does not stop an event elsewhere.
-	worst, at := noAmount(), 0.0
-	for _, x := range sums.plus(cost).from {
-		if all := sums.at(x).plus(cost.at(x)).plus(others); !cost.at(x).zero() && all.above(worst) {
-			worst, at = all, x
-		}
-	}
-	before, price := sums.at(at).plus(others), cost.at(at)
-	need = price.float()
-	if before.zero() {
-		need = s.filter.inEpsilon(price)
-	}
-	return agree(!worst.inf && worst.rat.Cmp(s.filter.limit) <= 0, need, s.filter.epsilon-s.filter.inEpsilon(before))
-}
-
-func (f Filter) price(parts []part, rel dp.Relation) (amount, error) {
+// cheap is what the parts of an event cost one unit: their divergence at the filter's order, or their pure epsilons.
+func (f Filter) cheap(parts []part, rel dp.Relation) (costs, error) {
+	total := noCosts()
 	if f.delta > 0 {
 		c, err := curveOf(parts, rel)
 		if err != nil {
-			return amount{}, err
+			return total, err
 		}
-		return newAmount(c(f.order), 1, false), nil
+		total.sums[costPure] = newAmount(c(f.order), 1, false)
+		return total, nil
 	}
-	sum := noAmount()
 	for _, p := range parts {
-		sum = sum.plus(newAmount(pureEpsilon(p.event, rel), p.count, true))
+		total.sums[costPure] = total.sums[costPure].plus(newAmount(pureEpsilon(p.event, rel), p.count, true))
 	}
-	return sum, nil
+	return total, nil
 }
 
-// inEpsilon converts a sum into epsilon at the filter's delta, rounded up.
-func (f Filter) inEpsilon(a amount) float64 {
-	if f.delta == 0 || a.inf || a.zero() {
+// dearly is nothing: a filter has no other doors.
+func (f Filter) dearly([]part, dp.Relation, bool) (costs, error) { return noCosts(), nil }
+
+// needs is the epsilon of the budget, and beyond it what the sum exceeds the limit by.
+func (f Filter) needs(c costs, _ bool, _ float64) float64 {
+	a := c.sums[costPure]
+	if a.inf || a.zero() {
 		return a.float()
 	}
-	return math.Max(0, a.float()+conversion(f.order, math.Log(f.delta)))
-}
-
-// amount is an exact number >= 0 or +Inf.
-type amount struct {
-	rat *big.Rat
-	inf bool
-}
-
-func noAmount() amount { return amount{rat: new(big.Rat)} }
-
-// newAmount is x times count: of x as it is, or as its shortest decimal, which is
-// what the person who wrote 0.1 meant.
-func newAmount(x, count float64, asDecimal bool) amount {
-	if !(x >= 0 && x*count <= math.MaxFloat64) {
-		return amount{rat: new(big.Rat), inf: true}
-	}
-	r := new(big.Rat).SetFloat64(x)
-	if asDecimal {
-		r = decimal(x)
-	}
-	return amount{rat: r.Mul(r, new(big.Rat).SetFloat64(count))}
-}
-
-func decimal(x float64) *big.Rat {
-	r, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
-	return r
-}
-
-func (a amount) plus(b amount) amount {
-	return amount{rat: new(big.Rat).Add(a.rat, b.rat), inf: a.inf || b.inf}
-}
-
-func (a amount) most(b amount) amount {
-	if b.above(a) {
-		return b
-	}
-	return a
-}
-
-func (a amount) zero() bool { return !a.inf && a.rat.Sign() == 0 }
-
-func (a amount) above(b amount) bool {
-	return a.inf && !b.inf || a.inf == b.inf && a.rat.Cmp(b.rat) > 0
-}
-
-// float rounds up, except that a decimal comes back as the float it came from.
-func (a amount) float() float64 {
-	x, _ := a.rat.Float64()
-	if a.inf || math.IsInf(x, 1) {
-		return inf
-	}
-	if decimal(x).Cmp(a.rat) < 0 && new(big.Rat).SetFloat64(x).Cmp(a.rat) < 0 {
-		return math.Nextafter(x, inf)
-	}
-	return x
+	beyond := new(big.Rat).Sub(a.rat, f.limit)
+	return math.Max(0, amount{rat: beyond.Add(beyond, decimal(f.epsilon))}.float())
 }

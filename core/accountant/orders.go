@@ -34,50 +34,6 @@ var orderGrid = func() (grid []float64) {
 	return grid
 }()
 
-// renyi is a sum of Rényi divergences at the orders of the grid, rounded up; nil is 0.
-type renyi []float64
-
-func (r renyi) plus(o renyi) renyi {
-	switch {
-	case r == nil:
-		return o
-	case o == nil:
-		return r
-	}
-	sum := make(renyi, len(r))
-	for i := range sum {
-		sum[i] = r[i] + o[i]
-		if r[i] > 0 && o[i] > 0 {
-			sum[i] = math.Nextafter(sum[i], inf)
-		}
-	}
-	return sum
-}
-
-// most is the larger at each order.
-func (r renyi) most(o renyi) renyi {
-	switch {
-	case r == nil:
-		return o
-	case o == nil:
-		return r
-	}
-	worst := make(renyi, len(r))
-	for i := range worst {
-		worst[i] = math.Max(r[i], o[i])
-	}
-	return worst
-}
-
-func (r renyi) zero() bool {
-	for _, x := range r {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // ordersOf prices count uses of a part, but for a mass of slack in all. What is (ε, δ)-DP
 // only is ε-DP but for δ. A divergence at one order bounds those at lower ones, so the
 // prices never fall along the grid.

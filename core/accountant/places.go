@@ -9,21 +9,14 @@ import (
 	"pawl/core/dp"
 )
 
-// A cost is what events add up to: exact and never negative.
-type cost[T any] interface {
-	plus(T) T
-	most(T) T // the larger of each part
-	zero() bool
-}
-
 // places are costs on the segments of the unit hash: a step function on [0, 1), sorted, the
 // first from 0.
-type places[T cost[T]] struct {
+type places struct {
 	from []float64
-	cost []T
+	cost []costs
 }
 
-func (p places[T]) at(point float64) T {
+func (p places) at(point float64) costs {
 	i, found := slices.BinarySearch(p.from, point)
 	if !found {
 		i--
@@ -31,7 +24,7 @@ func (p places[T]) at(point float64) T {
 	return p.cost[i]
 }
 
-func (p places[T]) plus(o places[T]) (out places[T]) {
+func (p places) plus(o places) (out places) {
 	points := slices.Concat(p.from, o.from)
 	slices.Sort(points)
 	out.from = slices.Compact(points)
@@ -42,7 +35,7 @@ func (p places[T]) plus(o places[T]) (out places[T]) {
 }
 
 // most is the dearest place, in each cost.
-func (p places[T]) most() T {
+func (p places) most() costs {
 	worst := p.cost[0]
 	for _, c := range p.cost[1:] {
 		worst = worst.most(c)
@@ -52,24 +45,23 @@ func (p places[T]) most() T {
 
 // sheet holds what was added by class: events whose scopes belong to one assignment of units to
 // scopes (see Filter).
-type sheet[T cost[T]] struct {
+type sheet struct {
 	rel     dp.Relation
-	nothing T
-	price   func(parts []part) (T, error)
-	classes map[string]places[T]
-	known   map[string]places[T] // costs of events, by their text
+	price   func(parts []part) (costs, error)
+	classes map[string]places
+	known   map[string]places // costs of events, by their text
 	// added says that only what was added is remembered, since prices depend on that.
 	added bool
 }
 
-func newSheet[T cost[T]](rel dp.Relation, nothing T, price func([]part) (T, error)) sheet[T] {
-	return sheet[T]{rel: rel, nothing: nothing, price: price, classes: map[string]places[T]{}, known: map[string]places[T]{}}
+func newSheet(rel dp.Relation, price func([]part) (costs, error)) sheet {
+	return sheet{rel: rel, price: price, classes: map[string]places{}, known: map[string]places{}}
 }
 
 // maxKnown bounds what is remembered of prices.
 const maxKnown = 1 << 12
 
-func (t *sheet[T]) add(class string, e dp.Event, cost places[T]) {
+func (t *sheet) add(class string, e dp.Event, cost places) {
 	if len(cost.from) == 1 {
 		class = "" // it costs every unit the same: no class need remember it
 	}
@@ -77,26 +69,26 @@ func (t *sheet[T]) add(class string, e dp.Event, cost places[T]) {
 	t.remember(fmt.Sprintf("%#v", e), cost)
 }
 
-func (t *sheet[T]) remember(key string, cost places[T]) {
+func (t *sheet) remember(key string, cost places) {
 	if len(t.known) < maxKnown {
 		t.known[key] = cost
 	}
 }
 
 // cost is what an event adds on each segment of the unit hash.
-func (t *sheet[T]) cost(e dp.Event) (out places[T], err error) {
+func (t *sheet) cost(e dp.Event) (out places, err error) {
 	key := fmt.Sprintf("%#v", e)
 	if known, ok := t.known[key]; ok {
 		return known, nil
 	}
 	from, all, err := segments(e, t.rel)
 	for i := 0; err == nil && i < len(all); i++ {
-		var c T
+		var c costs
 		c, err = t.price(all[i])
 		out.from, out.cost = append(out.from, from[i]), append(out.cost, c)
 	}
 	if err != nil {
-		return places[T]{}, err
+		return places{}, err
 	}
 	if !t.added {
 		t.remember(key, out)
@@ -104,16 +96,16 @@ func (t *sheet[T]) cost(e dp.Event) (out places[T], err error) {
 	return out, nil
 }
 
-func (t *sheet[T]) of(class string) places[T] {
+func (t *sheet) of(class string) places {
 	if p, ok := t.classes[class]; ok {
 		return p
 	}
-	return places[T]{[]float64{0}, []T{t.nothing}}
+	return places{[]float64{0}, []costs{noCosts()}}
 }
 
 // besides is the sum over the other classes of the largest of each cost.
-func (t *sheet[T]) besides(class string) T {
-	total := t.nothing
+func (t *sheet) besides(class string) costs {
+	total := noCosts()
 	for name, p := range t.classes {
 		if name != class {
 			total = total.plus(p.most())

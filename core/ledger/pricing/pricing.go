@@ -21,38 +21,26 @@ func (Accountant) Epsilon(e dp.Event, relation dp.Relation, delta float64) (floa
 
 // Account implements ledger.Accountant.
 func (Accountant) Account(limit ledger.Cap, relation dp.Relation) (ledger.Account, error) {
+	var filter interface {
+		Start(dp.Relation) (*accountant.Spending, error)
+	}
+	var err error
 	if limit.Doors && limit.Delta > 0 {
-		d, err := accountant.NewDoors(limit.Epsilon, limit.Delta, limit.First, relation)
-		if err != nil {
-			return nil, err
-		}
-		s, err := d.Start(relation)
-		if err != nil {
-			return nil, err
-		}
-		return account{s}, nil
+		filter, err = accountant.NewDoors(limit.Epsilon, limit.Delta, limit.First, relation)
+	} else {
+		filter, err = accountant.NewFilter(limit.Epsilon, limit.Delta)
 	}
-	f, err := accountant.NewFilter(limit.Epsilon, limit.Delta)
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.Start(relation)
-	if err != nil {
-		return nil, err
-	}
-	return account{s}, nil
+	spending, err := filter.Start(relation)
+	return account{spending}, err
 }
 
-type account struct {
-	s interface {
-		Admits(class string, next dp.Event) (admitted bool, need, left float64, err error)
-		Add(class string, e dp.Event) error
-		Epsilon() float64
-	}
-}
+type account struct{ *accountant.Spending }
 
 func (a account) Admit(next ledger.Assigned) (bool, float64, float64, error) {
-	return a.s.Admits(next.Assignment, next.Event)
+	return a.Admits(next.Assignment, next.Event)
 }
-func (a account) Add(e ledger.Assigned) error { return a.s.Add(e.Assignment, e.Event) }
-func (a account) Spent() (float64, error)     { return a.s.Epsilon(), nil }
+func (a account) Add(e ledger.Assigned) error { return a.Spending.Add(e.Assignment, e.Event) }
+func (a account) Spent() (float64, error)     { return a.Epsilon(), nil }
