@@ -120,18 +120,10 @@ func (f orderFilter) needs(sum renyi) float64 {
 	if next < len(orderGrid) && !math.IsInf(sum[next], 1) {
 		hi := orderGrid[next]
 		slope := (hi*sum[next] - lo*below) / (hi - lo)
-		for top := hi; ; {
-			mid := lambda + (top-lambda)/2
-			if mid == lambda || mid == top {
-				break
-			}
-			chord := (lo*below + (mid-lo)*slope) * (1 + 1e-14)
-			if f.room(mid) > 0 && chord <= mid*f.limit(mid) {
-				lambda = mid
-			} else {
-				top = mid
-			}
-		}
+		lambda = -bisect(-hi, -lo, func(x float64) bool {
+			chord := (lo*below + (-x-lo)*slope) * (1 + 1e-14)
+			return f.room(-x) > 0 && chord <= -x*f.limit(-x)
+		})
 	}
 	if lambda == 0 {
 		return inf

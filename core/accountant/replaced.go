@@ -31,28 +31,20 @@ func (a *account) oneSided() (*account, bool) {
 // another valid bound on it that takes no time. Group returns the epsilon of the group at delta and
 // that of one change, both +Inf if there is none.
 func Group(k int64, delta float64, at, quick func(delta float64) (float64, error)) (epsilon, one float64, err error) {
-	// The delta of a single change that makes delta of the group: its logarithm lies
-	// between what quick can do with lo and what it cannot with hi.
-	fits := func(logDelta float64) (bool, error) {
-		e, err := quick(math.Exp(logDelta))
-		return err == nil && logDelta+groupFactor(k, e)+1e-9 <= math.Log(delta), err
+	// fits says that the group stays below delta if −ln of the delta of a single change is x, by quick.
+	fits := func(x float64) bool {
+		e, failed := quick(math.Exp(-x))
+		if failed != nil {
+			err = failed
+		}
+		return failed == nil && groupFactor(k, e)+1e-9 <= math.Log(delta)+x
 	}
-	lo, hi := -700.0, math.Log(delta)
-	ok, err := fits(lo)
-	if err != nil || !ok {
+	if !fits(700) {
 		return inf, inf, err
 	}
-	for range 40 {
-		mid := (lo + hi) / 2
-		ok, err := fits(mid)
-		if err != nil {
-			return inf, inf, err
-		}
-		if ok {
-			lo = mid
-		} else {
-			hi = mid
-		}
+	lo := -bisect(-math.Log(delta), 700, fits)
+	if err != nil {
+		return inf, inf, err
 	}
 	// A sharper accountant may do with a larger delta. Each step stays valid: where
 	// epsilon fits at one delta, a larger delta up to what that epsilon leaves has a
