@@ -212,7 +212,7 @@ func newAccount(parts []part, rel dp.Relation) (*account, error) {
 // they need), the randomly stopped ones and the rest (half each, where there are both); of
 // an epsilon, approximate parts take theirs. The rest composes by each family of bounds.
 func (a *account) answer(q question, w want) (bounds []bound, err error) {
-	if k, ok := a.identicalApproximate(); ok && w.closed {
+	if k, ok := identical(a.approximate, a.rel); ok && w.closed && len(a.rest)+len(a.stopping) == 0 {
 		best, _ := q.ask(k)
 		if bounds = []bound{{name: "kov", value: best}}; q.inverse {
 			return bounds, nil
@@ -290,7 +290,7 @@ func (a *account) exact() bool {
 	}
 	switch a.rest[0].event.(type) {
 	case dp.Pure, dp.DiscreteLaplace:
-		_, ok := a.identicalPure()
+		_, ok := identical(a.rest, a.rel)
 		return ok
 	}
 	return false
@@ -330,14 +330,6 @@ func least(bounds []bound) bound {
 		}
 	}
 	return best
-}
-
-func (a *account) identicalApproximate() (kov, bool) {
-	if len(a.rest) > 0 || len(a.stopping) > 0 || len(a.approximate) != 1 || a.approximate[0].count > maxKOV {
-		return kov{}, false
-	}
-	e := a.approximate[0].event.(dp.Approximate)
-	return kov{count: a.approximate[0].count, epsilon: e.Epsilon, delta0: e.Delta}, true
 }
 
 // stoppingCost shares delta evenly among the randomly stopped selections.

@@ -36,8 +36,8 @@ func (a *account) restBounds(w want, q question) (bounds []bound) {
 		bounds = append(bounds, bound{name: name, value: value, order: order})
 	}
 	if w.closed {
-		add("pure", gaussianAndPure{pure: a.pureSum(), sigma: inf})
-		if k, ok := a.identicalPure(); ok {
+		add("pure", gaussianAndPure{pure: pureOf(a.rest, a.rel), sigma: inf})
+		if k, ok := identical(a.rest, a.rel); ok {
 			add("kov", k)
 		}
 		if g, ok := a.gaussianAndPure(); ok {
@@ -57,21 +57,18 @@ func closedName(pure float64) string {
 	return "closed"
 }
 
-// pureSum is basic composition of pure epsilons, +Inf where a part has none.
-func (a *account) pureSum() float64 {
-	sum := 0.0
-	for _, p := range a.rest {
-		sum += p.count * pureEpsilon(p.event, a.rel)
+// identical reports whether parts are uses of one mechanism of which its epsilon, or epsilon and delta, is known.
+func identical(parts []part, rel dp.Relation) (k kov, ok bool) {
+	if len(parts) != 1 || parts[0].count > maxKOV {
+		return k, false
 	}
-	return sum
-}
-
-func (a *account) identicalPure() (kov, bool) {
-	if len(a.rest) != 1 || a.rest[0].count > maxKOV {
-		return kov{}, false
+	k.count = parts[0].count
+	if e, ok := parts[0].event.(dp.Approximate); ok {
+		k.epsilon, k.delta0 = e.Epsilon, e.Delta
+		return k, true
 	}
-	epsilon := pureEpsilon(a.rest[0].event, a.rel)
-	return kov{count: a.rest[0].count, epsilon: epsilon}, !math.IsInf(epsilon, 1)
+	k.epsilon = pureEpsilon(parts[0].event, rel)
+	return k, !math.IsInf(k.epsilon, 1)
 }
 
 // gaussianAndPure is a pure mechanism and one analytic Gaussian.
@@ -89,21 +86,9 @@ func (g gaussianAndPure) deltaAt(epsilon float64) (delta, order float64) {
 }
 
 // gaussianAndPure reports whether every part is a full-batch Gaussian or pure,
-// with at least one Gaussian: all Gaussians together are one, adaptive or not,
-// with precision Σ1/σ², and pure epsilons are added to its epsilon.
+// with at least one Gaussian: pure epsilons are added to the epsilon of all Gaussians together.
 func (a *account) gaussianAndPure() (g gaussianAndPure, ok bool) {
-	precision := 0.0
-	for _, p := range a.rest {
-		if g, isGaussian := p.event.(dp.Gaussian); isGaussian {
-			precision += p.count / g.NoiseMultiplier / g.NoiseMultiplier
-			ok = true
-			continue
-		}
-		g.pure += p.count * pureEpsilon(p.event, a.rel)
-	}
-	if math.IsInf(g.pure, 1) {
-		return gaussianAndPure{}, false
-	}
-	g.sigma = 1 / math.Sqrt(atLeastTiny(precision))
-	return g, ok
+	together, some, others := gaussians(a.rest)
+	g = gaussianAndPure{pure: pureOf(others, a.rel), sigma: together.NoiseMultiplier}
+	return g, len(some) > 0 && !math.IsInf(g.pure, 1)
 }

@@ -20,14 +20,11 @@ func (c curve) atIntegers() curve {
 // mergeSums makes one part of those whose composition is again one of their kind:
 // Gaussians, whose precisions add up, and what is known by zero-concentration alone.
 func mergeSums(parts []part) []part {
-	var out []part
-	var gaussians, concentrated []part
-	precision, rho := 0.0, 0.0
-	for _, p := range parts {
+	var out, concentrated []part
+	rho := 0.0
+	together, some, others := gaussians(parts)
+	for _, p := range others {
 		switch e := p.event.(type) {
-		case dp.Gaussian:
-			precision += p.count / e.NoiseMultiplier / e.NoiseMultiplier
-			gaussians = append(gaussians, p)
 		case dp.DiscreteGaussian:
 			rho += p.count / e.NoiseMultiplier / e.NoiseMultiplier / 2
 			concentrated = append(concentrated, p)
@@ -38,13 +35,13 @@ func mergeSums(parts []part) []part {
 			out = append(out, p)
 		}
 	}
-	if len(gaussians) > 1 {
-		gaussians = []part{{event: dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(precision)}, count: 1}}
+	if len(some) > 1 {
+		some = []part{{event: together, count: 1}}
 	}
 	if len(concentrated) > manyParts {
 		concentrated = []part{{event: dp.ZCDP{Rho: rho}, count: 1}}
 	}
-	return append(append(out, gaussians...), concentrated...)
+	return append(append(out, some...), concentrated...)
 }
 
 // Curve returns upper bounds on epsilon at each delta, and on delta at epsilon 0 (the total

@@ -129,7 +129,8 @@ func (f *flattener) addSampled(e dp.PoissonSampled, count float64) error {
 	if err != nil || len(inner) == 0 {
 		return err
 	}
-	if g, ok := oneGaussian(inner); ok {
+	if g, _, others := gaussians(inner); len(others) == 0 {
+		// Several on one sample are one on that sample.
 		f.append(dp.PoissonSampled{Rate: e.Rate, Event: g}, count)
 		return nil
 	}
@@ -185,22 +186,22 @@ func (f *flattener) addReplaced(e dp.PoissonSampled, count float64) error {
 	return nil
 }
 
-// oneGaussian says that parts are Gaussians alone, and which one they are: several
-// on one sample are one on that sample, because their adaptive composition is
-// dominated by a single Gaussian pair.
-func oneGaussian(parts []part) (dp.Gaussian, bool) {
+// gaussians finds the full-batch Gaussians among parts, and the one that they are together: their adaptive
+// composition is dominated by a single Gaussian pair of precision Σ1/σ².
+func gaussians(parts []part) (together dp.Gaussian, some, others []part) {
 	precision := 0.0
 	for _, p := range parts {
-		g, ok := p.event.(dp.Gaussian)
-		if !ok {
-			return g, false
+		if g, ok := p.event.(dp.Gaussian); ok {
+			precision += p.count / g.NoiseMultiplier / g.NoiseMultiplier
+			together, some = g, append(some, p)
+		} else {
+			others = append(others, p)
 		}
-		precision += p.count / g.NoiseMultiplier / g.NoiseMultiplier
 	}
-	if len(parts) == 1 && parts[0].count == 1 {
-		return parts[0].event.(dp.Gaussian), true
+	if len(some) != 1 || some[0].count != 1 {
+		together.NoiseMultiplier = 1 / math.Sqrt(atLeastTiny(precision))
 	}
-	return dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(atLeastTiny(precision))}, true
+	return together, some, others
 }
 
 func (f *flattener) append(e dp.Event, count float64) {
@@ -248,12 +249,17 @@ func pureEpsilon(e dp.Event, rel dp.Relation) float64 {
 	return inf
 }
 
-// pureSum is the pure epsilon of an event by basic composition.
+// pureSum is the pure epsilon of an event.
 func pureSum(e dp.Event, rel dp.Relation) float64 {
 	parts, err := flatten(e, rel)
 	if err != nil {
 		return inf
 	}
+	return pureOf(parts, rel)
+}
+
+// pureOf is basic composition of pure epsilons, +Inf where a part has none.
+func pureOf(parts []part, rel dp.Relation) float64 {
 	sum := 0.0
 	for _, p := range parts {
 		sum += p.count * pureEpsilon(p.event, rel)
