@@ -120,12 +120,8 @@ func (u upper) log(x float64) float64 {
 // above is the profile of composed laws; false where the lattices are too large, or more
 // than slack is lost without a bound.
 func (p privacyLoss) above(laws []law, slack float64) (upper, bool) {
-	step := p.firstStep(slack) / 4
-	c, ok := p.compose(laws, step, slack)
-	for tries := 0; !ok && tries < 30; tries++ {
-		step *= 4
-		c, ok = p.compose(laws, step, slack)
-	}
+	var c composed
+	ok := p.coarsely(laws, slack, func(x composed) bool { c = x; return true })
 	if !ok || c.infinite >= slack || slack < leastDelta {
 		return upper{}, false
 	}

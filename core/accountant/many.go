@@ -102,19 +102,8 @@ func Curve(e dp.Event, rel dp.Relation, deltas []float64, which Method) (epsilon
 func (p privacyLoss) tails(delta float64) []tail {
 	var out []tail
 	for _, laws := range p.directions {
-		step := p.firstStep(delta) / 4
 		var d tail
-		ok := false
-		for range 10 {
-			var c composed
-			if c, ok = p.compose(laws, step, delta); ok {
-				if d, ok = c.transform(tilt{0.25, 30}); ok {
-					break
-				}
-			}
-			step *= 2
-		}
-		if !ok {
+		if !p.coarsely(laws, delta, func(c composed) (ok bool) { d, ok = c.transform(tilt{0.25, 30}); return ok }) {
 			return nil
 		}
 		out = append(out, d)

@@ -29,39 +29,29 @@ type privacyLoss struct {
 
 // privacyLossOf returns false where a part has no known dominating pair.
 func privacyLossOf(parts []part, a *account) (privacyLoss, bool) {
-	parts = mergeSums(parts)
 	p := privacyLoss{curve: a.curve}
-	directions := []bool{false}
-	for _, x := range parts {
-		if s, ok := x.event.(dp.PoissonSampled); ok && s.Rate < 1 {
-			directions = []bool{false, true}
+	var removed, added []law
+	symmetric := true
+	for _, x := range mergeSums(parts) {
+		l, ok := lawOf(x.event, a.rel, false)
+		// Beyond this the phases of the transform lose their meaning.
+		if !ok || x.count > 1e9 {
+			return privacyLoss{}, false
 		}
-	}
-	known := make([]law, len(parts))
-	for _, added := range directions {
-		var laws []law
-		for i, x := range parts {
-			l, ok := known[i], true
-			if _, sampled := x.event.(dp.PoissonSampled); sampled || !added {
-				l, ok = lawOf(x.event, a.rel, added)
-				known[i] = l
-			}
-			// Beyond this the phases of the transform lose their meaning.
-			if !ok || x.count > 1e9 {
-				return privacyLoss{}, false
-			}
-			laws = append(laws, l)
-			if len(l.atoms) > 0 && p.atom == 0 {
-				p.atom = l.atoms[0].loss
-			}
+		removed, added, p.counts = append(removed, l), append(added, l), append(p.counts, x.count)
+		if len(l.atoms) > 0 && p.atom == 0 {
+			p.atom = l.atoms[0].loss
 		}
-		p.directions = append(p.directions, laws)
-	}
-	for _, x := range parts {
-		p.counts = append(p.counts, x.count)
-		if e, ok := x.event.(dp.Approximate); ok {
+		switch e := x.event.(type) {
+		case dp.PoissonSampled:
+			symmetric = false
+			added[len(added)-1], _ = lawOf(e, a.rel, true) // there is one, as there is for a unit that is removed
+		case dp.Approximate:
 			p.approximate += x.count * e.Epsilon
 		}
+	}
+	if p.directions = [][]law{removed, added}; symmetric {
+		p.directions = p.directions[:1]
 	}
 	return p, true
 }
@@ -86,6 +76,19 @@ func (p privacyLoss) compose(laws []law, step, delta float64) (composed, bool) {
 		return composed{}, false
 	}
 	return compose(step, lattices, p.counts), true
+}
+
+// coarsely composes laws for bounds at deltas from delta up, on the first lattice, of twice the step each, that is small
+// enough for it and for read.
+func (p privacyLoss) coarsely(laws []law, delta float64, read func(composed) bool) bool {
+	step := p.firstStep(delta) / 4
+	for range 30 {
+		if c, ok := p.compose(laws, step, delta); ok && read(c) {
+			return true
+		}
+		step *= 2
+	}
+	return false
 }
 
 // refine evaluates a bound on ever finer lattices, whose steps a search proposes. Every value is a bound, so the

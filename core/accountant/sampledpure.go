@@ -17,18 +17,11 @@ import (
 // distribution (1−q)M + qM', and its ratio to M is 1−q+q·M'/M with M'/M in [e^(−ε), e^ε]. Adding is
 // the smaller of the two. Rates outside [0, 1] and epsilons that are not >= 0 give +Inf.
 func SampledPure(q, epsilon float64) (remove, add float64) {
-	switch {
-	case !(q >= 0 && q <= 1) || !(epsilon >= 0):
+	// Removing a unit replaces it by nothing, of which M' is M.
+	if remove = SampledReplace(q, epsilon, epsilon); math.IsInf(remove, 1) {
 		return inf, inf
-	case q == 0:
-		return 0, 0
-	case q == 1 || math.IsInf(epsilon, 1):
-		return epsilon, epsilon
 	}
-	// Never below what was not sampled costs less than.
-	remove = math.Min(epsilon, atLeastTinyIf(epsilon, sampledLogRatio(q, epsilon)))
-	add = math.Min(remove, atLeastTinyIf(epsilon, -sampledLogRatio(q, -epsilon)))
-	return remove, add
+	return remove, math.Min(remove, atLeastTinyIf(epsilon, -sampledLogRatio(q, -epsilon)))
 }
 
 // SampledReplace returns the pure epsilon, under ReplaceOne, of a mechanism on a Poisson sample of
