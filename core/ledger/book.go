@@ -65,7 +65,7 @@ func (l *Ledger) accountable(s *state, e dp.Event) error {
 	if s.budget != nil {
 		limit = s.budget.cap(s)
 	}
-	if _, err := AccountOf(l.accountant, limit, s.relation, []Assigned{{Event: e}}); err != nil {
+	if _, err := AccountOf(l.accountant, limit, s.Relation, []Assigned{{Event: e}}); err != nil {
 		return fmt.Errorf("%w: %v", ErrUnaccountable, err)
 	}
 	return nil

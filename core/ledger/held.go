@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"pawl/core/dp"
 	"pawl/core/internal/sealed"
 )
 
@@ -21,10 +20,7 @@ type Held struct {
 	At      string `json:"at"` // UTC, RFC 3339
 	// Reservation is the body of the record, with the event.
 	Reservation json.RawMessage `json:"reservation"`
-	Unit        string          `json:"unit"`
-	RowsPerUnit int             `json:"rows_per_unit"`
-	Relation    dp.Relation     `json:"relation"`
-	Public      bool            `json:"public"`
+	Terms
 	// Epsilon and Delta are the budget in force, nil if none limited the data set. A new ledger adopts
 	// it, so that losing a ledger grants nothing.
 	Epsilon     *Amount    `json:"budget_epsilon,omitempty"`
@@ -47,8 +43,7 @@ func (l *Ledger) Held(p *sealed.Permit) (Held, error) {
 	if err != nil {
 		return Held{}, err
 	}
-	h := Held{Ledger: l.self.id, Dataset: s.name, Entry: e.ID, By: e.by, At: e.at, Reservation: body,
-		Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation, Public: s.public}
+	h := Held{Ledger: l.self.id, Dataset: s.name, Entry: e.ID, By: e.by, At: e.at, Reservation: body, Terms: s.Terms}
 	if s.limited() {
 		h.Epsilon, h.Delta, h.Filter, h.SelfGranted = &s.budget.epsilon, &s.budget.delta, s.budget.kind, s.budget.Self
 	}
@@ -230,7 +225,7 @@ func (t *txn) reconcile(name string, body reconcileBody) error {
 		return err
 	}
 	h := body.Held
-	if h == nil || h.Epsilon == nil || h.Delta == nil || s.budget != nil || s.public || !t.l.store.PerUser() {
+	if h == nil || h.Epsilon == nil || h.Delta == nil || s.budget != nil || s.Public || !t.l.store.PerUser() {
 		return nil
 	}
 	// By another filter the budget would need its delta again: a path may have ended in the old one.
@@ -240,7 +235,7 @@ func (t *txn) reconcile(name string, body reconcileBody) error {
 func (s *state) reconcile(r *Record, b reconcileBody) error {
 	act := Act{By: r.User, At: r.Time, Reason: b.Reason}
 	if h := b.Held; h != nil {
-		s.declare(h.Public, h.Unit, h.RowsPerUnit, h.Relation)
+		s.declare(h.Terms)
 		e := &entry{state: Committed, at: r.Time, by: h.By, digest: s.digest, rebooked: &act}
 		if err := decode(r, h.Reservation, &e.reserveBody); err != nil {
 			return err

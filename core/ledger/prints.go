@@ -83,7 +83,7 @@ func (t *txn) recognise(s *state, found []*identity.Print) (matches []Match, err
 			return err
 		}
 		o, err := t.load(other)
-		if err != nil || o.public {
+		if err != nil || o.Public {
 			return err
 		}
 		m := Match{Dataset: other, Accepted: slices.ContainsFunc(s.different, about(other)) || s.name != "" && slices.ContainsFunc(o.different, about(s.name))}
@@ -115,7 +115,7 @@ func unreadable(dataset string, err error) error {
 
 // keep adds the prints that are new.
 func (t *txn) keep(s *state, prints []*identity.Print) error {
-	if s.public {
+	if s.Public {
 		return nil
 	}
 	for _, p := range prints {
@@ -169,7 +169,7 @@ func (t *txn) recorded(s *state, found []*identity.Print, kind identity.Kind) (s
 
 // writings are how the rows of a request write the identifiers of their units, nil where nobody tells by them.
 func (q *Request) writings(s *state) *identity.Writings {
-	if q.Rows == nil || s.public {
+	if q.Rows == nil || s.Public {
 		return nil
 	}
 	return sealed.WritingsOf(q.Rows)

@@ -105,7 +105,7 @@ func (s *state) first() dp.Event {
 func (p *purse) filter(s *state, a Accountant) (Account, error) {
 	if began := s.per().Begin(s.now); p.account == nil || !p.began.Equal(began) {
 		p.account = nil
-		account, err := a.Account(p.cap(s), s.relation)
+		account, err := a.Account(p.cap(s), s.Relation)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (p *purse) filter(s *state, a Accountant) (Account, error) {
 // refused, so that the shares are the whole list of those who may use the data.
 func (l *Ledger) admit(s *state, user string, e Assigned) (need, left float64, err error) {
 	switch {
-	case s.public && !s.limited():
+	case s.Public && !s.limited():
 		return 0, 0, nil
 	case s.budget == nil:
 		return 0, 0, &RefusedError{Dataset: s.name, Reason: "it is sensitive and has no budget", Advice: fmt.Sprintf("ask the data steward to grant one: pawl ledger create %s --epsilon E --delta D", quote(s.name))}
@@ -156,7 +156,7 @@ func (l *Ledger) admitTo(s *state, p *purse, e Assigned) (need, left float64, er
 	fits := false
 	if p.empty(s) {
 		left = p.epsilon.Float64()
-		if need, _, err = l.accountant.Epsilon(e.Event, s.relation, p.delta.Float64()); err != nil {
+		if need, _, err = l.accountant.Epsilon(e.Event, s.Relation, p.delta.Float64()); err != nil {
 			return 0, 0, fmt.Errorf("pricing the request: %w", err)
 		}
 		fits = need >= 0 && p.epsilon.allows(need)
@@ -170,7 +170,7 @@ func (l *Ledger) admitTo(s *state, p *purse, e Assigned) (need, left float64, er
 		}
 	}
 	if !fits {
-		alone, _, err := l.accountant.Epsilon(e.Event, s.relation, p.delta.Float64())
+		alone, _, err := l.accountant.Epsilon(e.Event, s.Relation, p.delta.Float64())
 		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, alone: err == nil && !math.IsInf(alone, 1), Need: NumberOf(RoundUp(need, nil)), Left: NumberOf(RoundDown(left)),
 			Epsilon: p.epsilon, Delta: p.delta, Suffices: l.suffices(s, p, e, need), Renews: l.waits(s, p, e.Event)}
 	}

@@ -51,24 +51,26 @@ type Record struct {
 	Hash    Hash            `json:"hash"`
 }
 
+// Terms are what a budget of a data set is stated for: whose data one neighbouring change moves, and up to how many rows of them.
+type Terms struct {
+	Unit        string      `json:"unit"`
+	RowsPerUnit int         `json:"rows_per_unit"`
+	Relation    dp.Relation `json:"relation"`
+	Public      bool        `json:"public"` // the data set is not sensitive
+}
+
 // The bodies. Field names are part of the format.
 type (
 	createBody struct {
-		Epsilon     Amount      `json:"epsilon"`
-		Delta       Amount      `json:"delta"`
-		Unit        string      `json:"unit"`
-		RowsPerUnit int         `json:"rows_per_unit"`
-		Relation    dp.Relation `json:"relation"`
-		Public      bool        `json:"public"`
-		Filter      filterKind  `json:"filter,omitempty"`
-		Per         Period      `json:"per,omitempty"`
+		Epsilon Amount `json:"epsilon"`
+		Delta   Amount `json:"delta"`
+		Terms
+		Filter filterKind `json:"filter,omitempty"`
+		Per    Period     `json:"per,omitempty"`
 	}
 	registerBody struct {
-		Unit        string      `json:"unit"`
-		RowsPerUnit int         `json:"rows_per_unit"`
-		Relation    dp.Relation `json:"relation"`
-		Public      bool        `json:"public"`
-		Digest      Hash        `json:"digest"`
+		Terms
+		Digest Hash `json:"digest"`
 		// UnitColumn tells units apart; empty where each row is one.
 		UnitColumn string `json:"unit_column,omitempty"`
 	}

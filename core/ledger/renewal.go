@@ -112,7 +112,7 @@ func (l *Ledger) waits(s *state, p *purse, e dp.Event) string {
 	if per == Once {
 		return ""
 	}
-	alone, _, err := l.accountant.Epsilon(e, s.relation, p.delta.Float64())
+	alone, _, err := l.accountant.Epsilon(e, s.Relation, p.delta.Float64())
 	if err != nil || !p.epsilon.allows(alone) {
 		return ""
 	}

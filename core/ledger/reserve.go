@@ -116,7 +116,7 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 		if err := t.keep(s, q.Prints); err != nil {
 			return err
 		}
-		if writings != nil && writing == "" && !s.public {
+		if writings != nil && writing == "" && !s.Public {
 			if err := t.KeepPrint(s.name, writings.Identity(), writings.Marshal()); err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 		if q.Rows != nil {
 			sealed.Assign(permit, q.Rows.Assignment())
 		}
-		receipt = Receipt{ID: id, Dataset: q.Dataset, Plan: q.Plan, Public: s.public, NotPrivate: permit.Seeded(), Replayed: old != nil}
+		receipt = Receipt{ID: id, Dataset: q.Dataset, Plan: q.Plan, Public: s.Public, NotPrivate: permit.Seeded(), Replayed: old != nil}
 		if old != nil {
 			if err := t.replay(s, old, q, event, assignment); err != nil {
 				return err
@@ -228,13 +228,13 @@ func (s *state) matches(relation dp.Relation, unit string, rows int) error {
 			Advice: fmt.Sprintf("change the schema or the flag to the budget's terms (pawl ledger show %s)", quote(s.name))}
 	}
 	switch {
-	case s.relation.Valid() && relation != s.relation:
-		return refuse("its budget is stated under %v, the job under %v", s.relation, relation)
-	case s.unit != "" && unit != "" && unit != s.unit:
+	case s.Relation.Valid() && relation != s.Relation:
+		return refuse("its budget is stated under %v, the job under %v", s.Relation, relation)
+	case s.Unit != "" && unit != "" && unit != s.Unit:
 		// A budget for patients does not cover rows: one patient may own many.
-		return refuse("its budget protects the unit %q, the job the unit %q", s.unit, unit)
-	case s.rows != 0 && rows > s.rows:
-		return refuse("its budget covers up to %d rows per unit, the job has up to %d", s.rows, rows)
+		return refuse("its budget protects the unit %q, the job the unit %q", s.Unit, unit)
+	case s.RowsPerUnit != 0 && rows > s.RowsPerUnit:
+		return refuse("its budget covers up to %d rows per unit, the job has up to %d", s.RowsPerUnit, rows)
 	}
 	return nil
 }
@@ -281,8 +281,7 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 			Advice: fmt.Sprintf("use that name (dataset: %s in the schema); its steward can raise the budget: pawl ledger grant %s --epsilon E --reason WHY", other, quote(other))}
 	}
 	if s.digest.IsZero() {
-		return t.append(s, KindRegister, registerBody{Unit: q.Unit, RowsPerUnit: q.RowsPerUnit,
-			Relation: q.Relation, Public: q.Public, Digest: digest, UnitColumn: q.UnitColumn})
+		return t.append(s, KindRegister, registerBody{Terms{q.Unit, q.RowsPerUnit, q.Relation, q.Public}, digest, q.UnitColumn})
 	}
 	same, _, err := t.recorded(s, q.Prints, identity.Table)
 	if err != nil {
@@ -307,7 +306,7 @@ func (t *txn) holder(name string, digest Hash) (holder string, err error) {
 			return nil
 		}
 		o, err := t.load(other)
-		if err == nil && !o.public && o.digests[digest] {
+		if err == nil && !o.Public && o.digests[digest] {
 			holder = other
 		}
 		return err
@@ -347,7 +346,7 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 				Advice: fmt.Sprintf("leave out --budget; its steward raises it: pawl ledger grant %s --epsilon E --reason WHY", quote(s.name))}
 		}
 	}
-	if s.budget != nil || s.public {
+	if s.budget != nil || s.Public {
 		return false, nil
 	}
 	if t.l.total != "" {

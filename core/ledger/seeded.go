@@ -25,7 +25,7 @@ type Clearing struct {
 // marking returns the entries that mark the data set: seeded, charged and not cleared.
 // On public rows a seed gives nothing away.
 func (s *state) marking() (marks []*entry) {
-	if s.public {
+	if s.Public {
 		return nil
 	}
 	for _, e := range s.entries {

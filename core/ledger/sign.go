@@ -57,15 +57,12 @@ func (l *Ledger) PublicKey(ctx context.Context) (PublicKey, error) {
 // data set, is the charge that paid for files with these digests, under this unit and relation. The
 // record's hash covers all earlier records, so this is a signed head of the log as well.
 type Signature struct {
-	Version   int             `json:"pawl_signature"`
-	Ledger    string          `json:"ledger"` // public name of the secret (Ledger.KeyID)
-	Key       PublicKey       `json:"public_key"`
-	Record    exportLine      `json:"record"`
-	Unit      string          `json:"unit"`
-	Rows      int             `json:"rows_per_unit"`
-	Relation  dp.Relation     `json:"relation"`
-	Public    bool            `json:"public"` // the data set is public in the ledger
-	Files     map[string]Hash `json:"files"`  // SHA-256 by name, with / between folders
+	Version int        `json:"pawl_signature"`
+	Ledger  string     `json:"ledger"` // public name of the secret (Ledger.KeyID)
+	Key     PublicKey  `json:"public_key"`
+	Record  exportLine `json:"record"`
+	Terms
+	Files     map[string]Hash `json:"files"` // SHA-256 by name, with / between folders
 	Signature []byte          `json:"signature"`
 }
 
@@ -79,7 +76,7 @@ func (s *Signature) message() []byte {
 		buf = append(binary.BigEndian.AppendUint64(buf, uint64(len(text))), text...)
 	}
 	field("pawl ledger signature")
-	field(fmt.Sprintf("%d %d %d %t", s.Version, s.Record.Seq, s.Rows, s.Public))
+	field(fmt.Sprintf("%d %d %d %t", s.Version, s.Record.Seq, s.RowsPerUnit, s.Public))
 	for _, text := range []string{s.Ledger, s.Record.Dataset, string(s.Record.Hash[:]), s.Unit, s.Relation.String()} {
 		field(text)
 	}
@@ -112,7 +109,7 @@ func (l *Ledger) Sign(ctx context.Context, dataset, id string, files map[string]
 			return errors.Join(err, unknown(dataset))
 		}
 		secret, out.Ledger, out.Record = l.self.secret, l.self.id, exportLine{Record: records[0], Body: string(records[0].Body)}
-		out.Unit, out.Rows, out.Relation, out.Public = s.unit, s.rows, s.relation, s.public
+		out.Terms = s.Terms
 		return nil
 	})
 	if err != nil {
@@ -173,7 +170,7 @@ func (s *Signature) Charge() (booked Entry, event dp.Event, rows int, err error)
 	}
 	e := state.entries[0]
 	if rows = e.RowsPerUnit; rows == 0 {
-		rows = s.Rows // an older record leaves it to the budget
+		rows = s.RowsPerUnit // an older record leaves it to the budget
 	}
 	return Entry{ID: e.ID, Stages: e.Stages, NotPrivate: e.NotPrivate}, e.event, rows, nil
 }

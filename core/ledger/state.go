@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"time"
 
@@ -83,14 +84,11 @@ type state struct {
 	head    Head
 	hashes  []Hash // of the records, in order
 	created string // time of the first record
-	unit    string // "" until somebody declares it
-	rows    int    // rows per unit, 0 until somebody declares it
+	Terms          // each zero until somebody declares it
 	column  string // that tells units apart, fixed at the first use
 	// columnKey names the key of the first entry that says by which one units of the
 	// column were assigned.
 	columnKey string
-	relation  dp.Relation
-	public    bool
 	declared  bool    // a first use or a steward said what the data set is
 	budget    *budget // nil: nothing was granted
 	digest    Hash    // zero until the first use
@@ -117,7 +115,7 @@ func (s *state) known() bool { return s.head.Seq > 0 }
 
 // limited reports whether the budget limits anything. What the first user granted
 // to himself does not once the data set is declared public.
-func (s *state) limited() bool { return s.budget != nil && !(s.public && s.budget.Self) }
+func (s *state) limited() bool { return s.budget != nil && !(s.Public && s.budget.Self) }
 
 // apply checks that r continues the chain and changes the state by it. After an
 // error the state must be thrown away.
@@ -174,7 +172,7 @@ func on[T any](do func(*state, *Record, T) error) func(*state, *Record) error {
 }
 
 func (s *state) declarePublic(*Record, reasonBody) error {
-	s.public = true
+	s.Public = true
 	return nil
 }
 
@@ -189,31 +187,26 @@ func (s *state) create(r *Record, b createBody) error {
 	if s.budget != nil {
 		return broken(s.name, r.Seq, "the data set has a budget already")
 	}
-	s.declare(b.Public, b.Unit, b.RowsPerUnit, b.Relation)
+	s.declare(b.Terms)
 	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time}, purse: purse{epsilon: b.Epsilon, delta: b.Delta, kind: b.Filter}, per: b.Per}
 	return checkTerms(r, b.Filter, b.Per)
 }
 
 func (s *state) register(_ *Record, b registerBody) error {
-	s.declare(b.Public, b.Unit, b.RowsPerUnit, b.Relation)
+	s.declare(b.Terms)
 	s.column = b.UnitColumn
 	s.bind(b.Digest)
 	return nil
 }
 
 // declare fills in what nobody has declared yet; what stands is never replaced.
-func (s *state) declare(public bool, unit string, rows int, relation dp.Relation) {
+func (s *state) declare(t Terms) {
 	if !s.declared {
-		s.public, s.declared = public, true
+		s.Public, s.declared = t.Public, true
 	}
-	if s.unit == "" {
-		s.unit = unit
-	}
-	if s.rows == 0 {
-		s.rows = rows
-	}
-	if !s.relation.Valid() {
-		s.relation = relation
+	s.Unit, s.RowsPerUnit = cmp.Or(s.Unit, t.Unit), cmp.Or(s.RowsPerUnit, t.RowsPerUnit)
+	if !s.Relation.Valid() {
+		s.Relation = t.Relation
 	}
 }
 

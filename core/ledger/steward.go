@@ -55,8 +55,7 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 				return err
 			}
 		}
-		return t.append(s, KindCreate, createBody{Epsilon: epsilon, Delta: delta, Unit: b.Unit,
-			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public, Filter: filterDoors, Per: b.Per})
+		return t.append(s, KindCreate, createBody{Epsilon: epsilon, Delta: delta, Terms: Terms{b.Unit, b.RowsPerUnit, b.Relation, b.Public}, Filter: filterDoors, Per: b.Per})
 	})
 }
 

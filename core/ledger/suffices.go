@@ -19,7 +19,7 @@ func (l *Ledger) suffices(s *state, p *purse, e Assigned, need float64) Number {
 	admits := func(total float64) bool {
 		limit := p.cap(s)
 		limit.Epsilon = total
-		account, err := AccountOf(l.accountant, limit, s.relation, charged)
+		account, err := AccountOf(l.accountant, limit, s.Relation, charged)
 		if err != nil {
 			return false
 		}
@@ -28,7 +28,7 @@ func (l *Ledger) suffices(s *state, p *purse, e Assigned, need float64) Number {
 	}
 	// What the filter counts for all of them may be a total that suffices.
 	guess := 0.0
-	if account, err := AccountOf(l.accountant, p.cap(s), s.relation, append(charged, e)); err == nil {
+	if account, err := AccountOf(l.accountant, p.cap(s), s.Relation, append(charged, e)); err == nil {
 		if x, err := account.Spent(); err == nil {
 			guess = x
 		}

@@ -19,7 +19,7 @@ func (l *Ledger) Public(ctx context.Context, dataset string) (public bool, err e
 		if !s.declared { // so far it was only reconciled
 			return unknown(dataset)
 		}
-		public = s.public
+		public = s.Public
 		return nil
 	})
 	return public, err

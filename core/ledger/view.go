@@ -15,24 +15,21 @@ import (
 // View is a copy of the account of a data set at one moment, for reading and for asking what would be decided. Events
 // added to it are charged nowhere. core/ledger/figures makes statements and forecasts from it.
 type View struct {
-	Name        string
-	Public      bool
-	Unit        string
-	RowsPerUnit int
-	Relation    dp.Relation // 0 while nobody has declared it
-	Created     string
-	Granted     *Grant // nil if no budget limits the data set
-	Per         Period // how often the budget renews
-	Now         time.Time
-	Frozen      *Act // nil unless every reservation is refused
-	Head        Hash
-	SeededRuns  []SeededRun
-	Cleared     []Clearing
-	Different   []Difference
-	Reconciled  []Reconciliation
-	Accountant  Accountant
-	l           *Ledger
-	s           *state
+	Name string
+	Terms
+	Created    string
+	Granted    *Grant // nil if no budget limits the data set
+	Per        Period // how often the budget renews
+	Now        time.Time
+	Frozen     *Act // nil unless every reservation is refused
+	Head       Hash
+	SeededRuns []SeededRun
+	Cleared    []Clearing
+	Different  []Difference
+	Reconciled []Reconciliation
+	Accountant Accountant
+	l          *Ledger
+	s          *state
 }
 
 // Entry is one reservation, as recorded.
@@ -69,8 +66,7 @@ func (l *Ledger) View(ctx context.Context, dataset string) (v *View, err error) 
 }
 
 func (l *Ledger) viewOf(s *state) *View {
-	v := &View{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation, Created: s.created,
-		Per: s.per(), Now: s.now, Frozen: s.frozen, Head: s.head.Hash, SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...),
+	v := &View{Name: s.name, Terms: s.Terms, Created: s.created, Per: s.per(), Now: s.now, Frozen: s.frozen, Head: s.head.Hash, SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...),
 		Different: append([]Difference{}, s.different...), Reconciled: slices.Clone(s.reconciled), Accountant: l.accountant, l: l, s: s}
 	if s.limited() {
 		v.Granted = &s.budget.Grant

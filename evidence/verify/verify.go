@@ -214,7 +214,7 @@ func (r *Result) charge(s *report.Statement, text []byte, sig *ledger.Signature)
 	switch {
 	case s.Budget.Dataset != r.Dataset || s.Budget.Entry != charged.ID:
 		return refuted("the statement is of entry %s of data set %q, and the ledger signed entry %s of %q", s.Budget.Entry, s.Budget.Dataset, charged.ID, r.Dataset)
-	case s.Privacy.Unit != sig.Unit || s.Privacy.RowsPerUnit != rows || rows > sig.Rows || s.Privacy.Relation != sig.Relation.String():
+	case s.Privacy.Unit != sig.Unit || s.Privacy.RowsPerUnit != rows || rows > sig.RowsPerUnit || s.Privacy.Relation != sig.Relation.String():
 		return refuted("the statement protects %s with %d rows under %s, and the ledger charged %s with %d rows under %v", s.Privacy.Unit, s.Privacy.RowsPerUnit, s.Privacy.Relation, sig.Unit, rows, sig.Relation)
 	case charged.NotPrivate && !s.NotPrivate:
 		return refuted("the noise of entry %s was seeded, and the statement does not say NOT PRIVATE", charged.ID)
