@@ -91,7 +91,7 @@ func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 		if out, err = t.againstSeen(out, keyID(secret)); err != nil {
 			return err
 		}
-		t.done = func() { l.self.secret, l.self.id, l.self.told = secret, keyID(secret), nil }
+		t.done = func() { l.self.secret, l.self.id = secret, keyID(secret) }
 		return t.SetCode("", code(secret, "", Head{}))
 	})
 	if err != nil {

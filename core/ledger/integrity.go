@@ -19,8 +19,6 @@ type self struct {
 	id        string          // public name of the secret; "" before the first transaction
 	at        string          // the id that the second place has for the address
 	seen      Seen            // what the second place held before the transaction that runs
-	told      map[string]Head // what the second place was told by this process
-	toldCodes bool
 	warned    bool
 	accepting bool // contradictions are not refused: Reconcile collects them, Import mends them
 	replacing bool // Reconcile: what was seen may go back
@@ -127,19 +125,14 @@ func (l *Ledger) remember(t *txn) {
 	if l.heads == nil || l.self.id == "" {
 		return
 	}
-	seen := Seen{Codes: t.coded, Heads: map[string]Head{}}
+	seen, had := Seen{Codes: t.coded, Heads: map[string]Head{}}, l.self.seen
 	for name, head := range t.heads {
 		// Before the second place has the address, it is told all.
-		had := l.self.told[name]
-		if l.self.at == l.self.id && l.self.seen.Heads[name].Seq > had.Seq {
-			had = l.self.seen.Heads[name]
-		}
-		if head.Seq > 0 && had != head {
+		if head.Seq > 0 && (l.self.at != l.self.id || had.Heads[name] != head) {
 			seen.Heads[name] = head
 		}
 	}
-	codesKnown := !seen.Codes || l.self.toldCodes || l.self.seen.Codes || len(l.self.told) == 0
-	if len(seen.Heads) == 0 && codesKnown {
+	if len(seen.Heads) == 0 && (!seen.Codes || had.Codes || len(had.Heads) == 0) {
 		return
 	}
 	keep := l.heads.Keep
@@ -148,15 +141,7 @@ func (l *Ledger) remember(t *txn) {
 	}
 	if err := keep(l.self.id, seen); err != nil {
 		l.warnOnce("the head of the ledger cannot be stored on this machine, so a replaced or rolled-back ledger will not be detected: %v", err)
-		return
 	}
-	if l.self.told == nil {
-		l.self.told = map[string]Head{}
-	}
-	for name, head := range seen.Heads {
-		l.self.told[name] = head
-	}
-	l.self.toldCodes = l.self.toldCodes || seen.Codes
 }
 
 // same refuses a store whose secret is not the one that this process met, and finds out
