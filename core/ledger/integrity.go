@@ -16,9 +16,9 @@ import (
 // self is what a Ledger knows about the ledger it stands on. Ledger.mu guards it.
 type self struct {
 	secret    []byte
-	id        string          // public name of the secret; "" before the first transaction
-	at        string          // the id that the second place has for the address
-	seen      Seen            // what the second place held before the transaction that runs
+	id        string // public name of the secret; "" before the first transaction
+	at        string // the id that the second place has for the address
+	seen      Seen   // what the second place held before the transaction that runs
 	warned    bool
 	accepting bool // contradictions are not refused: Reconcile collects them, Import mends them
 	replacing bool // Reconcile: what was seen may go back

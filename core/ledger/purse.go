@@ -171,8 +171,11 @@ func (l *Ledger) admitTo(s *state, p *purse, e Assigned) (need, left float64, er
 	}
 	if !fits {
 		alone, _, err := l.accountant.Epsilon(e.Event, s.Relation, p.delta.Float64())
-		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, alone: err == nil && !math.IsInf(alone, 1), Need: NumberOf(RoundUp(need, nil)), Left: NumberOf(RoundDown(left)),
-			Epsilon: p.epsilon, Delta: p.delta, Suffices: l.suffices(s, p, e, need), Renews: l.waits(s, p, e.Event)}
+		if err != nil {
+			alone = math.Inf(1)
+		}
+		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, alone: !math.IsInf(alone, 1), Need: NumberOf(RoundUp(need, nil)), Left: NumberOf(RoundDown(left)),
+			Epsilon: p.epsilon, Delta: p.delta, Suffices: l.suffices(s, p, e, need), Renews: s.waits(p, alone)}
 	}
 	return need, left, nil
 }

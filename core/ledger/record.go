@@ -165,7 +165,7 @@ func checkTerms(r *Record, f filterKind, p Period) error {
 	if f != filterOrder && f != filterDoors {
 		return newer(r.Dataset, r.Seq, "its filter %q is not known here", f)
 	}
-	if _, err := ParsePeriod(string(p)); p != Once && err != nil {
+	if p.check() != nil {
 		return newer(r.Dataset, r.Seq, "its period %q is not known here", p)
 	}
 	return nil

@@ -1,10 +1,6 @@
 package ledger
 
-import (
-	"time"
-
-	"pawl/core/dp"
-)
+import "time"
 
 // Period is how often a budget renews. Periods are calendar periods in UTC.
 type Period string
@@ -18,46 +14,44 @@ const (
 	Year    Period = "year"
 )
 
+var periods = map[Period]struct{ months, days int }{Week: {0, 7}, Month: {1, 0}, Quarter: {3, 0}, Year: {12, 0}}
+
 // ParsePeriod reads week, month, quarter or year.
 func ParsePeriod(s string) (Period, error) {
-	switch p := Period(s); p {
-	case Week, Month, Quarter, Year:
-		return p, nil
+	if _, known := periods[Period(s)]; known {
+		return Period(s), nil
 	}
 	return Once, invalid("%.70q is not a period: use week, month, quarter or year", s)
 }
 
+// check refuses what is neither Once nor a period.
+func (p Period) check() error {
+	if p == Once {
+		return nil
+	}
+	_, err := ParsePeriod(string(p))
+	return err
+}
+
 // Begin returns the first instant of the period that contains t.
 func (p Period) Begin(t time.Time) time.Time {
+	length, renews := periods[p]
+	if !renews {
+		return time.Time{} // one period, which holds all of time
+	}
 	t = t.UTC()
 	year, month, day := t.Date()
-	switch p {
-	case Week:
+	if p == Week {
 		day -= (int(t.Weekday()) + 6) % 7
-	case Month:
-		day = 1
-	case Quarter:
-		month, day = month-(month-1)%3, 1
-	case Year:
-		month, day = 1, 1
-	default:
-		return time.Time{} // one period, which holds all of time
+	} else {
+		month, day = month-(month-1)%time.Month(length.months), 1
 	}
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
 // Next returns the first instant of the period after the one that contains t.
 func (p Period) Next(t time.Time) time.Time {
-	switch began := p.Begin(t); p {
-	case Week:
-		return began.AddDate(0, 0, 7)
-	case Quarter:
-		return began.AddDate(0, 3, 0)
-	case Year:
-		return began.AddDate(1, 0, 0)
-	default:
-		return began.AddDate(0, 1, 0)
-	}
+	return p.Begin(t).AddDate(0, periods[p].months, periods[p].days)
 }
 
 // The rule of a budget that renews. An entry belongs to the period in which it was booked,
@@ -105,16 +99,11 @@ func (s *state) current(e *entry) bool {
 	return per == Once || per.Begin(e.when).Equal(per.Begin(s.now))
 }
 
-// waits says when a refused event would be admitted although nobody raises the budget, ""
+// waits says when a refused event that costs so much alone would be admitted although nobody raises the budget, ""
 // where it would not be.
-func (l *Ledger) waits(s *state, p *purse, e dp.Event) string {
-	per := s.per()
-	if per == Once {
+func (s *state) waits(p *purse, alone float64) string {
+	if s.per() == Once || !p.epsilon.allows(alone) {
 		return ""
 	}
-	alone, _, err := l.accountant.Epsilon(e, s.Relation, p.delta.Float64())
-	if err != nil || !p.epsilon.allows(alone) {
-		return ""
-	}
-	return per.Next(s.now).Format(time.DateOnly)
+	return s.per().Next(s.now).Format(time.DateOnly)
 }

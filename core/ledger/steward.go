@@ -40,10 +40,8 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 	if delta.large() && !b.AllowLargeDelta {
 		return refuseLargeDelta(b.Dataset, delta, "if this is intended: "+allowLargeDelta)
 	}
-	if b.Per != Once {
-		if _, err := ParsePeriod(string(b.Per)); err != nil {
-			return err
-		}
+	if err := b.Per.check(); err != nil {
+		return err
 	}
 	return l.update(ctx, b.Dataset, func(t *txn, s *state) error {
 		if s.budget != nil {
@@ -72,10 +70,8 @@ func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason stri
 // Renew is Grant for a budget that renews from now on: existing entries count in the period in
 // which they were charged. Once leaves the period as it is; an existing period cannot be changed.
 func (l *Ledger) Renew(ctx context.Context, dataset, epsilon, delta, reason string, per Period) error {
-	if per != Once {
-		if _, err := ParsePeriod(string(per)); err != nil {
-			return err
-		}
+	if err := per.check(); err != nil {
+		return err
 	}
 	return l.act(ctx, dataset, "a grant", reason, func(t *txn, s *state) error {
 		if s.budget == nil {
