@@ -21,20 +21,6 @@ type Replay struct {
 	Of []byte
 }
 
-func (q *Request) checkOrigin() error {
-	switch {
-	case q.Replay == nil:
-		return nil
-	case q.Seed != nil:
-		return invalid("a simulation with a seed has no secret")
-	case q.Replay.Secret.IsZero():
-		return invalid("the secret of a computation that may be run again is missing")
-	case len(q.Replay.Of) == 0:
-		return invalid("what a computation that may be run again depends on is not named")
-	}
-	return nil
-}
-
 // origin returns the root of the permit's streams, and the key under which the ledger
 // knows the computation: empty for one that cannot be run again.
 func (q *Request) origin(event []byte) (key string, root *entropy.Source, err error) {

@@ -202,15 +202,15 @@ func (q *Request) check() (a askedBudget, event json.RawMessage, err error) {
 	case Hash(q.Digest).IsZero():
 		// It would stand for a data set that was never used.
 		return a, nil, invalid("the digest of the data set's bytes is all zeros: it was not computed")
-	}
-	if q.Rows != nil && (q.Rows.Dataset() != q.Dataset || q.Rows.Schema().Unit.Column != q.UnitColumn) {
+	case q.Rows != nil && (q.Rows.Dataset() != q.Dataset || q.Rows.Schema().Unit.Column != q.UnitColumn):
 		return a, nil, invalid("the rows are of another data set or of other units")
-	}
-	if err := q.checkOrigin(); err != nil {
-		return a, nil, err
-	}
-	if err := q.Event.Validate(); err != nil {
-		return a, nil, invalid("%v", err)
+	case q.Replay == nil:
+	case q.Seed != nil:
+		return a, nil, invalid("a simulation with a seed has no secret")
+	case q.Replay.Secret.IsZero():
+		return a, nil, invalid("the secret of a computation that may be run again is missing")
+	case len(q.Replay.Of) == 0:
+		return a, nil, invalid("what a computation that may be run again depends on is not named")
 	}
 	if event, err = dp.EncodeEvent(q.Event); err != nil {
 		return a, nil, invalid("%v", err)
