@@ -132,28 +132,18 @@ func (l *Ledger) Reconcile(ctx context.Context, r Reconcile) (out Reconciled, er
 			if err != nil {
 				return err
 			}
-			fault := faults[h.Dataset]
 			switch e := s.byID[h.Entry]; {
 			case e == nil:
-				out.Booked = true
-				fault.Held = h
+				out.Booked, faults.of(h.Dataset).Held = true, h
 			case e.state == Cancelled:
 				return broken(s.name, s.head.Seq, "entry %s was cancelled, and rows were opened under it", h.Entry)
 			case e.state == Reserved:
-				out.Committed = true
-				fault.Entry = h.Entry
-			}
-			if out.Booked || out.Committed {
-				faults[h.Dataset] = fault
+				out.Committed, faults.of(h.Dataset).Entry = true, h.Entry
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(faults)) {
-			body := faults[name]
-			body.Reason = r.Reason
-			if body.Seen == nil {
-				body.Seen = []SeenHead{}
-			}
-			if err := t.reconcile(name, body); err != nil {
+			faults[name].Reason = r.Reason
+			if err := t.reconcile(name, faults[name]); err != nil {
 				return err
 			}
 			out.Datasets = append(out.Datasets, name)
@@ -170,31 +160,29 @@ func (l *Ledger) Reconcile(ctx context.Context, r Reconcile) (out Reconciled, er
 	return out, err
 }
 
-// faults collects what contradicts, by data set. known is the ledger that was seen at
-// the address, before what was seen of it.
-func (t *txn) faults(known string, before Seen) (map[string]reconcileBody, error) {
-	l := t.l
-	out := map[string]reconcileBody{}
-	missing := func(id string, seen Seen) error {
-		for name, head := range seen.Heads {
+// faults are what contradicts, by data set.
+type faults map[string]*reconcileBody
+
+func (f faults) of(dataset string) *reconcileBody {
+	if f[dataset] == nil {
+		f[dataset] = &reconcileBody{Seen: []SeenHead{}}
+	}
+	return f[dataset]
+}
+
+// faults collects them. known is the ledger that was seen at the address, "" for none, before what was seen of it.
+func (t *txn) faults(known string, before Seen) (faults, error) {
+	out, self := faults{}, t.l.self
+	seen := map[string]Seen{known: before, self.id: self.seen}
+	for _, id := range slices.Compact([]string{self.id, known}) {
+		for name, head := range seen[id].Heads {
 			s, err := t.load(name)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !s.holds(head) {
-				b := out[name]
-				b.Seen = append(b.Seen, SeenHead{id, head})
-				out[name] = b
+				out.of(name).Seen = append(out.of(name).Seen, SeenHead{id, head})
 			}
-		}
-		return nil
-	}
-	if err := missing(l.self.id, l.self.seen); err != nil {
-		return nil, err
-	}
-	if known != "" && known != l.self.id {
-		if err := missing(known, before); err != nil {
-			return nil, err
 		}
 	}
 	names, err := t.Names()
@@ -207,16 +195,14 @@ func (t *txn) faults(known string, before Seen) (map[string]reconcileBody, error
 			return nil, err
 		}
 		if err := t.checkCode(s); err != nil || t.uncoded != "" {
-			b := out[name]
-			b.Codes = true
-			out[name] = b
+			out.of(name).Codes = true
 		}
 	}
 	return out, nil
 }
 
 // reconcile writes one record, and takes over the budget of a ledger that was lost.
-func (t *txn) reconcile(name string, body reconcileBody) error {
+func (t *txn) reconcile(name string, body *reconcileBody) error {
 	s, err := t.load(name)
 	if err != nil {
 		return err
