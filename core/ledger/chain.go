@@ -32,21 +32,19 @@ func (h *Hash) UnmarshalText(b []byte) error {
 // and all other fields, each preceded by its length so that no two records share
 // an encoding.
 func (r *Record) Sum() Hash {
-	buf := make([]byte, 0, 256+len(r.Body))
-	field := func(s string) {
-		buf = binary.BigEndian.AppendUint64(buf, uint64(len(s)))
-		buf = append(buf, s...)
-	}
-	field("pawl ledger record")
+	buf := appendFields(make([]byte, 0, 256+len(r.Body)), "pawl ledger record")
 	buf = binary.BigEndian.AppendUint64(buf, uint64(r.Version))
 	buf = binary.BigEndian.AppendUint64(buf, uint64(r.Seq))
-	field(r.Dataset)
-	field(string(r.Kind))
-	field(r.Time)
-	field(r.User)
-	field(string(r.Body))
-	buf = append(buf, r.Prev[:]...)
-	return sha256.Sum256(buf)
+	buf = appendFields(buf, r.Dataset, string(r.Kind), r.Time, r.User, string(r.Body))
+	return sha256.Sum256(append(buf, r.Prev[:]...))
+}
+
+// appendFields appends texts, each preceded by its length.
+func appendFields(buf []byte, texts ...string) []byte {
+	for _, text := range texts {
+		buf = append(binary.BigEndian.AppendUint64(buf, uint64(len(text))), text...)
+	}
+	return buf
 }
 
 // genesis is what the first record of a data set points back to. It holds the

@@ -129,12 +129,6 @@ func (t *txn) againstSeen(out []Imported, id string) ([]Imported, error) {
 	return out, nil
 }
 
-// CheckExport reads an export and returns the error that Import would return for its contents.
-func CheckExport(r io.Reader) error {
-	_, _, err := readExport(r)
-	return err
-}
-
 // importedLog is one verified log of an export.
 type importedLog struct {
 	*state
@@ -193,8 +187,9 @@ func (t *txn) merge(g *importedLog) (added int, err error) {
 	return len(g.records) - n, t.SetCode(g.name, code(secret, g.name, head))
 }
 
-// MayRestore returns an error if a new ledger is about to be made for an export at an address where
-// another ledger was, unless the export is of that ledger and contains its secret.
+// MayRestore reads an export and returns the error that Import would return for its contents. It also returns an error if
+// a new ledger is about to be made for the export at an address where another ledger was, unless the export is of that
+// ledger and contains its secret; nil heads know of none.
 func MayRestore(r io.Reader, heads Heads) error {
 	header, _, err := readExport(r)
 	if err != nil {
@@ -225,7 +220,7 @@ func readExport(r io.Reader) (header exportHeader, logs map[string]*importedLog,
 	for lines.Scan() {
 		n++
 		if n == 1 {
-			if header, err = readHeader(lines.Bytes()); err != nil {
+			if err := versioned(lines.Bytes(), "pawl_ledger_export", exportVersion, "an", "export", &header); err != nil {
 				return header, nil, err
 			}
 			for name := range header.Heads {
@@ -266,21 +261,4 @@ func readExport(r io.Reader) (header exportHeader, logs map[string]*importedLog,
 		}
 	}
 	return header, logs, nil
-}
-
-func readHeader(line []byte) (h exportHeader, err error) {
-	// Version first: another one may have other fields.
-	var probe struct {
-		Version int `json:"pawl_ledger_export"`
-	}
-	if json.Unmarshal(line, &probe) != nil || probe.Version == 0 {
-		return h, invalid("the file is not an export of a ledger (pawl ledger export writes one)")
-	}
-	if probe.Version != exportVersion {
-		return h, fmt.Errorf("%w: the export has format %d, this is format %d", ErrNewer, probe.Version, exportVersion)
-	}
-	if err := strictly(line, &h); err != nil {
-		return h, fmt.Errorf("%w: the first line of the export is damaged", ErrBroken)
-	}
-	return h, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"pawl/core/dp"
@@ -133,6 +134,22 @@ type (
 func decode(r *Record, text []byte, body any) error {
 	if err := strictly(text, body); err != nil {
 		return newer(r.Dataset, r.Seq, "cannot read the body of %q: %v", r.Kind, err)
+	}
+	return nil
+}
+
+// versioned reads JSON strictly that names the version of its format under key: another version may have other fields.
+func versioned(text []byte, key string, version int, article, what string, into any) error {
+	var probe map[string]json.RawMessage
+	var found int
+	if json.Unmarshal(text, &probe) != nil || json.Unmarshal(probe[key], &found) != nil || found == 0 {
+		return invalid("it is not %s %s of a ledger", article, what)
+	}
+	if found != version {
+		return fmt.Errorf("%w: the %s has format %d, this is format %d", ErrNewer, what, found, version)
+	}
+	if strictly(text, into) != nil {
+		return fmt.Errorf("%w: the %s is damaged", ErrBroken, what)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,19 +70,11 @@ const signatureVersion = 1
 
 // message is what is signed: a domain name and every field, each preceded by its length.
 func (s *Signature) message() []byte {
-	var buf []byte
-	field := func(text string) {
-		buf = append(binary.BigEndian.AppendUint64(buf, uint64(len(text))), text...)
-	}
-	field("pawl ledger signature")
-	field(fmt.Sprintf("%d %d %d %t", s.Version, s.Record.Seq, s.RowsPerUnit, s.Public))
-	for _, text := range []string{s.Ledger, s.Record.Dataset, string(s.Record.Hash[:]), s.Unit, s.Relation.String()} {
-		field(text)
-	}
+	buf := appendFields(nil, "pawl ledger signature", fmt.Sprintf("%d %d %d %t", s.Version, s.Record.Seq, s.RowsPerUnit, s.Public),
+		s.Ledger, s.Record.Dataset, string(s.Record.Hash[:]), s.Unit, s.Relation.String())
 	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
 		digest := s.Files[name]
-		field(name)
-		field(string(digest[:]))
+		buf = appendFields(buf, name, string(digest[:]))
 	}
 	return buf
 }
@@ -123,18 +114,9 @@ func (l *Ledger) Sign(ctx context.Context, dataset, id string, files map[string]
 
 // ReadSignature reads a signature from JSON. It checks nothing.
 func ReadSignature(text []byte) (*Signature, error) {
-	var probe struct {
-		Version int `json:"pawl_signature"`
-	}
-	if json.Unmarshal(text, &probe) != nil || probe.Version == 0 {
-		return nil, invalid("it is not a signature of a ledger")
-	}
-	if probe.Version != signatureVersion {
-		return nil, fmt.Errorf("%w: the signature has format %d, this is format %d", ErrNewer, probe.Version, signatureVersion)
-	}
 	s := &Signature{}
-	if err := strictly(text, s); err != nil {
-		return nil, invalid("its JSON is damaged")
+	if err := versioned(text, "pawl_signature", signatureVersion, "a", "signature", s); err != nil {
+		return nil, err
 	}
 	s.Record.Record.Body = json.RawMessage(s.Record.Body)
 	return s, nil

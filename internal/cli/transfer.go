@@ -148,7 +148,7 @@ set are refused until they are back or pawl ledger reconcile gives a reason.`,
 			}
 			defer f.Close()
 			// Checked once before a ledger is made for it.
-			if err := ledger.CheckExport(f); err != nil {
+			if err := ledger.MayRestore(f, nil); err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			if _, err := f.Seek(0, 0); err != nil {
