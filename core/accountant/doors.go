@@ -174,51 +174,53 @@ func (p part) quick(rel dp.Relation) bool {
 
 func (p part) key() string { return fmt.Sprintf("%#v %v", p.event, p.count) }
 
+// approximate is what is known of a part that is (ε, δ)-DP only: of a random stopping at twice the delta that it cannot do
+// without, and at least δ/64.
+func (d Doors) approximate(p part, rel dp.Relation) (known dp.Approximate, ok bool, err error) {
+	switch e := p.event.(type) {
+	case dp.Approximate:
+		return e, true, nil
+	case dp.Select:
+		if stop, ok := e.Runs.(dp.RandomStopping); ok {
+			known.Delta = math.Max(2*stop.Delta2, d.delta/64)
+			known.Epsilon, err = stoppingEpsilon(e.Event, stop, rel, known.Delta, mostRuns(stop))
+			return known, true, err
+		}
+	}
+	return known, false, nil
+}
+
 // added is the pair (ε_i, δ_i) of an event in the addition door: what is pure, and what is
 // (ε, δ)-DP only, as it is; the rest of the event, together, at a δ of its own of δ/100 or,
-// for little, less; a random stopping at stoppingSlack.
+// for little, less.
 func (d Doors) added(parts []part, rel dp.Relation) (epsilon, delta amount, err error) {
 	epsilon, delta = noAmount(), noAmount()
+	add := func(e, d, count float64) {
+		epsilon, delta = epsilon.plus(newAmount(e, count, true)), delta.plus(newAmount(d, count, true))
+	}
 	var rest []part
-	stopping, others := 0.0, false
 	for _, p := range parts {
-		if a, ok := p.event.(dp.Approximate); ok {
-			epsilon = epsilon.plus(newAmount(a.Epsilon, p.count, true))
-			delta = delta.plus(newAmount(a.Delta, p.count, true))
-			continue
+		if e, ok, err := d.approximate(p, rel); err != nil {
+			return epsilon, delta, err
+		} else if ok {
+			add(e.Epsilon, e.Delta, p.count)
+		} else if pure := pureEpsilon(p.event, rel); !math.IsInf(pure, 1) {
+			add(pure, 0, p.count)
+		} else {
+			rest = append(rest, p)
 		}
-		if pure := pureEpsilon(p.event, rel); !math.IsInf(pure, 1) {
-			epsilon = epsilon.plus(newAmount(pure, p.count, true))
-			continue
-		}
-		rest = append(rest, p)
-		if e, ok := p.event.(dp.Select); ok {
-			if stop, ok := e.Runs.(dp.RandomStopping); ok {
-				stopping += d.stoppingSlack(stop) * p.count
-				continue
-			}
-		}
-		others = true
 	}
 	if len(rest) == 0 {
 		return epsilon, delta, nil
 	}
-	share := stopping
-	switch {
-	case stopping == 0:
-		share = d.delta / 100 * d.size(rest, rel, 64)
-	case others:
-		share *= 2 // half of it is for them
-	}
+	share := d.delta / 100 * d.size(rest, rel, 64)
 	a, err := newAccount(rest, rel)
 	if err != nil {
 		return epsilon, delta, err
 	}
 	bounds, err := a.answer(question{at: share}, want{closed: true, rdp: true})
-	if err != nil {
-		return epsilon, delta, err
-	}
-	return epsilon.plus(newAmount(least(bounds).value, 1, false)), delta.plus(newAmount(share, 1, true)), nil
+	add(least(bounds).value, share, 1)
+	return epsilon, delta, err
 }
 
 // size is min(1, scale·R(2)), as a power of two: what is small may use little of the

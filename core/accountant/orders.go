@@ -38,25 +38,15 @@ var orderGrid = func() (grid []float64) {
 // only is ε-DP but for δ. A divergence at one order bounds those at lower ones, so the
 // prices never fall along the grid.
 func (d Doors) ordersOf(p part, rel dp.Relation) (r renyi, slack amount, err error) {
-	slack = newAmount(0, 1, false)
+	slack = noAmount()
 	var c curve
-	switch e := p.event.(type) {
-	case dp.Approximate:
-		c, slack = pureCurve(e.Epsilon), newAmount(e.Delta, p.count, true)
-	case dp.Select:
-		if stop, ok := e.Runs.(dp.RandomStopping); ok {
-			share := d.stoppingSlack(stop)
-			epsilon, err := stoppingEpsilon(e.Event, stop, rel, share, mostRuns(stop))
-			if err != nil {
-				return nil, slack, err
-			}
-			c, slack = pureCurve(epsilon), newAmount(share, p.count, false)
-		}
+	if e, ok, failed := d.approximate(p, rel); ok {
+		c, slack, err = pureCurve(e.Epsilon), newAmount(e.Delta, p.count, true), failed
+	} else {
+		c, err = eventCurve(p.event, rel)
 	}
-	if c == nil {
-		if c, err = eventCurve(p.event, rel); err != nil {
-			return nil, slack, err
-		}
+	if err != nil {
+		return nil, slack, err
 	}
 	r = make(renyi, len(orderGrid))
 	least := inf
@@ -81,12 +71,6 @@ func isClosed(e dp.Event) bool {
 		return true
 	}
 	return false
-}
-
-// stoppingSlack is the part of delta that one RandomStopping uses: twice what it cannot
-// do without, and at least 1/64.
-func (d Doors) stoppingSlack(stop dp.RandomStopping) float64 {
-	return math.Max(2*stop.Delta2, d.delta/64)
 }
 
 // orderFilter is the door with c = ln(1/δ) of its share of delta.
