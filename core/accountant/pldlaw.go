@@ -33,10 +33,8 @@ type noise interface {
 	reach(q, outside float64) (lo, hi float64)
 	// edge prepares one end of an interval.
 	edge(z float64) edge
-	// between returns the masses of Q and P between two edges.
+	// between returns the masses of Q and P between two edges, which may be infinite.
 	between(a, b edge) (d0, d1 float64)
-	// tails returns the masses of Q below and above an edge, and those of P.
-	tails(a edge) (low0, high0, low1, high1 float64)
 }
 
 // edge is where the noise is at a loss: x, and for a Gaussian the tails of the standard
@@ -99,15 +97,6 @@ func (d density) Least() (loss float64, ok bool) {
 	return math.Log1p(-d.q), gaussian && d.q < 1 && !d.added
 }
 
-// outside returns the P-masses below and above an edge.
-func (d density) outside(a edge) (below, above float64) {
-	low0, high0, low1, high1 := d.noise.tails(a)
-	if d.added {
-		return high0, low0
-	}
-	return (1-d.q)*low0 + d.q*low1, (1-d.q)*high0 + d.q*high1
-}
-
 // gaussianNoise is N(1, σ²) against N(0, σ²): z = (2x−1)/2σ².
 type gaussianNoise struct{ sigma float64 }
 
@@ -133,10 +122,6 @@ func (g gaussianNoise) edge(z float64) edge {
 
 func (g gaussianNoise) between(a, b edge) (d0, d1 float64) {
 	return normalBetween(a.low0, a.high0, b.low0, b.high0), normalBetween(a.low1, a.high1, b.low1, b.high1)
-}
-
-func (g gaussianNoise) tails(a edge) (low0, high0, low1, high1 float64) {
-	return a.low0, a.high0, a.low1, a.high1
 }
 
 // normalTails returns Φ(x) and 1−Φ(x), the smaller one to full precision.
@@ -169,12 +154,6 @@ func (l laplaceNoise) edge(z float64) edge {
 func (l laplaceNoise) between(a, b edge) (d0, d1 float64) {
 	w := (b.x - a.x) / 2
 	return -0.5 * math.Exp(-(a.x+l.epsilon)/2) * math.Expm1(-w), 0.5 * math.Exp((a.x-l.epsilon)/2) * math.Expm1(w)
-}
-
-func (l laplaceNoise) tails(a edge) (low0, high0, low1, high1 float64) {
-	low0, low1 = l.between(edge{x: -l.epsilon}, a)
-	high0, high1 = l.between(a, edge{x: l.epsilon})
-	return low0, high0, low1, high1
 }
 
 // lawOf returns the loss law of one use of a flattened event where a dominating
@@ -330,7 +309,7 @@ func (l law) discretise(h, outside float64, sparse bool) (lattice, bool) {
 	}
 	if l.continuous != nil {
 		a := l.continuous.Edge(first * h)
-		below, _ := l.continuous.outside(a)
+		below, _ := l.continuous.Between(l.continuous.Edge(math.Inf(-1)), a, 0)
 		out.mass[0] += math.Max(0, below)
 		for i := range n - 1 {
 			b := l.continuous.Edge(float64(out.at(i+1)) * h)
@@ -338,7 +317,7 @@ func (l law) discretise(h, outside float64, sparse bool) (lattice, bool) {
 			put(i, math.Max(0, mass), excess)
 			a = b
 		}
-		_, above := l.continuous.outside(a)
+		above, _ := l.continuous.Between(a, l.continuous.Edge(inf), 0)
 		out.infinite += math.Max(0, above) // an end may round across the other
 	}
 	for _, a := range l.atoms {
