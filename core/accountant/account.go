@@ -79,21 +79,12 @@ func Epsilon(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, 
 	if !(delta >= 0 && delta <= 1) {
 		return Result{}, fmt.Errorf("delta must lie in [0, 1]")
 	}
-	w, err := wantOf(which)
-	if err != nil {
-		return Result{}, err
-	}
-	w.lower = true
-	return price(e, rel, question{at: delta}, w)
+	return ask(e, rel, question{at: delta}, which, true)
 }
 
 // Upper is Epsilon without the lower bound, which is slow to compute.
 func Upper(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, error) {
-	w, err := wantOf(which)
-	if err != nil {
-		return Result{}, err
-	}
-	return price(e, rel, question{at: delta}, w)
+	return ask(e, rel, question{at: delta}, which, false)
 }
 
 // Delta returns the smallest proven delta of an event at epsilon in [0, +Inf). It is at most 1,
@@ -102,11 +93,16 @@ func Delta(e dp.Event, rel dp.Relation, epsilon float64, which Method) (Result, 
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return Result{}, fmt.Errorf("epsilon must be a finite number >= 0")
 	}
+	return ask(e, rel, question{epsilon, true}, which, false)
+}
+
+func ask(e dp.Event, rel dp.Relation, q question, which Method, lower bool) (Result, error) {
 	w, err := wantOf(which)
 	if err != nil {
 		return Result{}, err
 	}
-	return price(e, rel, question{epsilon, true}, w)
+	w.lower = lower
+	return price(e, rel, q, w)
 }
 
 // price answers from the recent results, or computes.

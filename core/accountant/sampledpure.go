@@ -168,7 +168,6 @@ func sampledLaplace(q, epsilon, alpha float64) float64 {
 	if panels > 400 {
 		return inf
 	}
-	nodes, weights := legendreNodes()
 	worst, logQ := 0.0, math.Log(q)
 	width := 2 * epsilon / panels
 	for _, beta := range []float64{alpha, 1 - alpha} {
@@ -177,9 +176,9 @@ func sampledLaplace(q, epsilon, alpha float64) float64 {
 		s.add(-math.Ln2 + logPowerGap(logQ, q, -epsilon, beta))
 		for i := range int(panels) {
 			a := -epsilon + float64(i)*width
-			for j, x := range nodes {
+			for j, x := range legendreNodes {
 				loss := a + x*width
-				s.add(math.Log(weights[j]*width/4) - (loss+epsilon)/2 + logPowerGap(logQ, q, loss, beta))
+				s.add(math.Log(legendreWeights[j]*width/4) - (loss+epsilon)/2 + logPowerGap(logQ, q, loss, beta))
 			}
 		}
 		worst = math.Max(worst, softplus(s.value())/(alpha-1))
@@ -188,10 +187,10 @@ func sampledLaplace(q, epsilon, alpha float64) float64 {
 	return worst * (1 + 1e-10)
 }
 
-var legendreNodes = func() func() (x, w []float64) {
-	x, w := make([]float64, 16), make([]float64, 16)
+var legendreNodes, legendreWeights = func() (x, w []float64) {
+	x, w = make([]float64, 16), make([]float64, 16)
 	quad.Legendre{}.FixedLocations(x, w, 0, 1)
-	return func() ([]float64, []float64) { return x, w }
+	return x, w
 }()
 
 // replacedCurve is the Rényi curve under ReplaceOne of a sampled event with a one-sided
