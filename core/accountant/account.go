@@ -184,17 +184,18 @@ type account struct {
 func newAccount(parts []part, rel dp.Relation) (*account, error) {
 	a := &account{rel: rel}
 	for _, p := range parts {
-		if e, ok := p.event.(dp.Approximate); ok && e.Delta > 0 {
-			a.approximate = append(a.approximate, p)
-			continue
-		}
-		if e, ok := p.event.(dp.Select); ok {
+		of := &a.rest
+		switch e := p.event.(type) {
+		case dp.Approximate:
+			if e.Delta > 0 {
+				of = &a.approximate
+			}
+		case dp.Select:
 			if _, ok := e.Runs.(dp.RandomStopping); ok {
-				a.stopping = append(a.stopping, p)
-				continue
+				of = &a.stopping
 			}
 		}
-		a.rest = append(a.rest, p)
+		*of = append(*of, p)
 	}
 	var err error
 	a.curve, err = curveOf(a.rest, rel)
