@@ -117,9 +117,9 @@ var base = []part{
 		total: "Events, prices and the ledger",
 		packages: []trusted{
 			{"core/dp", 690, 0, "defines events"},
-			{"core/accountant", 3660, 0, "prices events"},
-			{"core/ledger", 3465, 0, "charges events before rows open; makes permits; signs released files"},
-			{"core/ledger/pricing", 60, 0, "adapts the accountant to the ledger"},
+			{"core/accountant", 3545, 0, "prices events"},
+			{"core/ledger", 3360, 0, "charges events before rows open; makes permits; signs released files"},
+			{"core/ledger/pricing", 40, 0, "adapts the accountant to the ledger"},
 		}},
 	{title: "What computes figures and decides nothing",
 		about: "These packages use results of the accountant and the ledger. They can charge and reserve nothing: within core they import only the accountant\n" +

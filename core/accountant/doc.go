@@ -13,5 +13,5 @@
 // Where to start: parts.go (an event taken apart), convert.go (from Rényi to
 // epsilon), sampled.go (DP-SGD), gaussian.go (the analytic curve), pldlaw.go and
 // pldcompose.go (privacy loss distributions), attained.go and package lower (how far from exact),
-// selection.go (the best of many runs), filter.go (admission).
+// selection.go (the best of many runs), spending.go (admission).
 package accountant

@@ -54,7 +54,7 @@ var sabotages = []sabotage{
 	{"banded: one group takes all turns", "core/sum/lots.go", "		l.turn++\n", "", mechanism("training-banded"), nil},
 	{"banded: groups by position", "core/sum/lots.go", `src.Split("group", seed)`, `src.Split("group", seed-seed, uint64(i))`, mechanism("training-banded"), nil},
 	{"banded: the rate within a group is ignored", "core/sum/lots.go", "l.src.Subset(l.joined[:0], len(group), l.rate)", "l.src.Subset(l.joined[:0], len(group), 1)", mechanism("training-banded"), nil},
-	{"banded: priced at half of its rounds", "core/dp/banded.go", "(e.Steps + int64(e.Groups) - 1) / int64(e.Groups)", "(e.Steps + int64(e.Groups) - 1) / int64(2*e.Groups)", mechanism("prices"), nil},
+	{"banded: priced at half of its rounds", "core/dp/banded.go", "e.Steps / int64(e.Groups)", "e.Steps / int64(2*e.Groups)", mechanism("prices"), nil},
 	{"banded: priced as a lot of all units", "core/sum/linear.go", "chance := p.SamplingRate * float64(p.Groups)", "chance := p.SamplingRate * min(1, float64(p.Groups))", mechanism("events"), nil},
 	{"lots fixed over steps", "core/sum/lots.go", "l.joined = l.src.Subset(l.joined[:0], l.units, l.rate)", `l.joined = l.src.Split("lot").Subset(l.joined[:0], l.units, l.rate)`, mechanism("training-steps", "descent-lots"), nil},
 	{"units join with twice the rate", "core/sum/lots.go", "l.src.Subset(l.joined[:0], l.units, l.rate)", "l.src.Subset(l.joined[:0], l.units, min(1, 2*l.rate))", mechanism("training-steps"), nil},
