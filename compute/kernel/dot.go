@@ -1,64 +1,43 @@
 package kernel
 
-// dotLanes is how many sums Dot keeps apart.
-const dotLanes = 16
+// dotLanes is how many sums a product of two vectors keeps apart.
+const dotLanes = 32
 
-// Dot returns Σ x[i]·y[i] in float64, in which each product is exact. From 32 values
-// on, blocks of 16 are summed in 16 interleaved parts; the others in 4. Parts are
-// added up in one order: the same bits on every kernel. It panics when the lengths
-// differ.
-func Dot(x, y []float32) float64 {
-	sameLength(len(x), len(y))
-	return active.dot(x, y)
-}
-
-// Dots sets dst[i] to Dot of x and the i-th of len(dst) rows. It panics when the lengths do not fit.
+// Dots sets dst[i] to Σ x[j]·y[j] in float64 for y the i-th of len(dst) rows: each product is exact, and 32 sums of every
+// 32nd of them are added up by halves. The bits are the same on every kernel. It panics when the lengths do not fit.
 func Dots(dst []float64, x, rows []float32) {
 	sameLength(len(dst)*len(x), len(rows))
-	active.dots(dst, x, rows)
+	active.products(dst, x, rows)
 }
 
-func (m *machine) dots(dst []float64, x, rows []float32) {
-	n := len(x)
-	whole := n &^ (dotLanes - 1)
-	for ; m.dotRows4 != nil && n >= 2*dotLanes && len(dst) >= 4; dst, rows = dst[4:], rows[4*n:] {
-		m.dotRows4(&dst[0], &x[0], &rows[0], 4*n, whole/dotLanes)
-		for i := range 4 {
-			dst[i] += dotShort(x[whole:], rows[i*n+whole:(i+1)*n])
+// Squares is Dots of each of len(dst) rows with itself. It panics when they are not of one length.
+func Squares(dst []float64, rows []float32) {
+	sameLength(len(rows)/max(len(dst), 1)*len(dst), len(rows))
+	active.products(dst, nil, rows)
+}
+
+// products multiplies rows by x, or by themselves if x is nil.
+func (m *machine) products(dst []float64, x, rows []float32) {
+	n := len(rows) / max(len(dst), 1)
+	switch {
+	case m.dots == nil || n == 0:
+		for i := range dst {
+			dst[i] = dotPortable(x, rows[i*n:(i+1)*n])
 		}
-	}
-	for i := range dst {
-		dst[i] = m.dot(x, rows[i*n:(i+1)*n])
+	case x == nil:
+		m.squares(&dst[0], &rows[0], n, len(dst))
+	default:
+		m.dots(&dst[0], &x[0], &rows[0], n, len(dst))
 	}
 }
 
-func (m *machine) dot(x, y []float32) float64 {
-	if len(x) < 2*dotLanes {
-		return dotShort(x, y)
+func dotPortable(x, y []float32) float64 {
+	if x == nil {
+		x = y
 	}
-	whole := len(x) &^ (dotLanes - 1)
-	return m.dotBlocks(x[:whole], y[:whole]) + dotShort(x[whole:], y[whole:])
-}
-
-func dotShort(x, y []float32) float64 {
-	var s0, s1, s2, s3 float64
-	y = y[:len(x)]
-	for ; len(x) >= 4 && len(y) >= 4; x, y = x[4:], y[4:] {
-		s0 += float64(x[0]) * float64(y[0])
-		s1 += float64(x[1]) * float64(y[1])
-		s2 += float64(x[2]) * float64(y[2])
-		s3 += float64(x[3]) * float64(y[3])
-	}
-	for i, v := range x {
-		s0 += float64(v) * float64(y[i])
-	}
-	return s0 + s1 + s2 + s3
-}
-
-func dotBlocksPortable(x, y []float32) float64 {
 	var sums [dotLanes]float64
-	for i, v := range x {
-		sums[i%dotLanes] += float64(v) * float64(y[i])
+	for i, v := range y {
+		sums[i%dotLanes] += float64(x[i]) * float64(v)
 	}
 	for n := dotLanes / 2; n > 0; n /= 2 {
 		for i := range n {

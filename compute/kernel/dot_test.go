@@ -1,66 +1,68 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
-func TestDotIsThatOfTheDefinition(t *testing.T) {
+func TestDotsAreThoseOfTheDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for n := range 100 {
-		x, y := make([]float32, n), make([]float32, n)
-		want, size := 0.0, 0.0
-		for i := range x {
+		x, rows := make([]float32, n), make([]float32, 6*n)
+		for i := range rows {
 			// Squares of such numbers underflow in float32.
-			x[i], y[i] = float32(rng.NormFloat64())*1e-25, float32(rng.NormFloat64())*1e-15
-			p := float64(x[i]) * float64(y[i])
-			want, size = want+p, size+math.Abs(p)
+			x[i%max(n, 1)], rows[i] = float32(rng.NormFloat64())*1e-25, float32(rng.NormFloat64())*1e-15
 		}
-		first := portable.dot(x, y)
-		if !(math.Abs(first-want) <= float64(n)*0x1p-53*size) {
-			t.Errorf("%d values: %g, want %g", n, first, want)
-		}
-		for _, m := range machines() {
-			if got := m.dot(x, y); got != first {
-				t.Errorf("%d values: %s gives %v, portable %v", n, m.name, got, first)
-			}
-		}
-		rows := append(append(append(append(append(append([]float32(nil), y...), x...), x...), y...), y...), x...)
 		for count := range 7 {
+			y := rows[:count*n]
+			dots, squares := make([]float64, count), make([]float64, count)
+			portable.products(dots, x, y)
+			portable.products(squares, nil, y)
+			for i := range count {
+				row := y[i*n : (i+1)*n]
+				product, size, square := 0.0, 0.0, 0.0
+				for j, v := range row {
+					p := float64(x[j]) * float64(v)
+					product, size, square = product+p, size+math.Abs(p), square+float64(v)*float64(v)
+				}
+				if !(math.Abs(dots[i]-product) <= float64(n)*0x1p-53*size) || !(math.Abs(squares[i]-square) <= float64(n)*0x1p-53*square) {
+					t.Errorf("row %d of %d values: %g and %g, want %g and %g", i, n, dots[i], squares[i], product, square)
+				}
+			}
 			for _, m := range machines() {
 				got := make([]float64, count)
-				m.dots(got, y, rows[:count*n])
-				for i := range got {
-					if want := m.dot(y, rows[i*n:(i+1)*n]); got[i] != want {
-						t.Errorf("%d values, %s: row %d of %d gives %v, alone %v", n, m.name, i, count, got[i], want)
-					}
+				if m.products(got, x, y); !slices.Equal(got, dots) {
+					t.Errorf("%d rows of %d values: %s gives %v, portable %v", count, n, m.name, got, dots)
+				}
+				if m.products(got, nil, y); !slices.Equal(got, squares) {
+					t.Errorf("%d rows of %d values: %s gives squares %v, portable %v", count, n, m.name, got, squares)
 				}
 			}
 		}
-		for i := range x {
-			old := x[i]
+		var got [2]float64
+		for i := range n {
 			x[i] = float32(math.NaN())
-			if got := Dot(x, y); got == got {
+			Dots(got[:1], x, rows[:n])
+			Squares(got[1:], x)
+			if got[0] == got[0] || got[1] == got[1] {
 				t.Errorf("%d values: NaN at %d is lost", n, i)
 			}
-			x[i] = old
+			x[i] = 1
 		}
 	}
 }
 
 func BenchmarkDot(b *testing.B) {
-	x := draw(testKey(1), 0, 4096)
-	b.Run("4096", func(b *testing.B) {
-		for b.Loop() {
-			Dot(x, x)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/value")
-	})
-	b.Run("four sums", func(b *testing.B) {
-		for b.Loop() {
-			dotShort(x, x)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/value")
-	})
+	x, sum := draw(testKey(1), 0, 4096), make([]float64, 4096)
+	for _, n := range []int{10, 64, 300, 4096} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				Squares(sum[:4096/n], x[:4096/n*n])
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(4096/n*n), "ns/value")
+		})
+	}
 }

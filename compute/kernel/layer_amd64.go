@@ -30,15 +30,30 @@ func rectifyAVX2(dst *float32, src *float32, bound float32, count int)
 //go:noescape
 func rectifyChainAVX2(dy *float32, y *float32, bound float32, count int)
 
-// dotBlocksAVX2 returns the sum of the products of count·16 values in float64, by 16 interleaved sums, of which halves are added up.
+// scaleAVX2 sets dst = src·bound for count whole vectors.
 //
 //go:noescape
-func dotBlocksAVX2(x *float32, y *float32, count int) float64
+func scaleAVX2(dst *float32, src *float32, bound float32, count int)
 
-// dotRows4AVX512 sets 4 sums to what dotBlocksAVX2 returns for x and each of 4 rows y, stride bytes apart.
+// dotsAVX2 sets count sums to ⟨x, y⟩ in float64, for adjacent rows y of n values, by 32 interleaved sums, of which halves are added up.
 //
 //go:noescape
-func dotRows4AVX512(sums *float64, x *float32, y *float32, stride int, count int)
+func dotsAVX2(sums *float64, x *float32, y *float32, n int, count int)
+
+// squaresAVX2 sets count sums to ⟨y, y⟩ in float64, for adjacent rows y of n values, by 32 interleaved sums, of which halves are added up.
+//
+//go:noescape
+func squaresAVX2(sums *float64, y *float32, n int, count int)
+
+// dotsAVX512 sets count sums to ⟨x, y⟩ in float64, for adjacent rows y of n values, by 32 interleaved sums, of which halves are added up.
+//
+//go:noescape
+func dotsAVX512(sums *float64, x *float32, y *float32, n int, count int)
+
+// squaresAVX512 sets count sums to ⟨y, y⟩ in float64, for adjacent rows y of n values, by 32 interleaved sums, of which halves are added up.
+//
+//go:noescape
+func squaresAVX512(sums *float64, y *float32, n int, count int)
 
 // tanhChainAVX2 multiplies dy by 1 − y² for count whole vectors.
 //

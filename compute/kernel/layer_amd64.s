@@ -187,34 +187,208 @@ next:
 	VZEROUPPER
 	RET
 
-// func dotBlocksAVX2(x *float32, y *float32, count int) float64
-// Requires: AVX, FMA3, SSE2
-TEXT ·dotBlocksAVX2(SB), NOSPLIT, $0-32
-	MOVQ   x+0(FP), AX
-	MOVQ   y+8(FP), CX
-	MOVQ   count+16(FP), DX
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
+// func scaleAVX2(dst *float32, src *float32, bound float32, count int)
+// Requires: AVX
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	VBROADCASTSS bound+16(FP), Y0
+	MOVQ         count+24(FP), DX
 
 next:
-	VCVTPS2PD    (AX), Y4
-	VCVTPS2PD    (CX), Y5
-	VFMADD231PD  Y4, Y5, Y0
-	VCVTPS2PD    16(AX), Y4
-	VCVTPS2PD    16(CX), Y5
-	VFMADD231PD  Y4, Y5, Y1
-	VCVTPS2PD    32(AX), Y4
-	VCVTPS2PD    32(CX), Y5
-	VFMADD231PD  Y4, Y5, Y2
-	VCVTPS2PD    48(AX), Y4
-	VCVTPS2PD    48(CX), Y5
-	VFMADD231PD  Y4, Y5, Y3
-	ADDQ         $0x40, AX
-	ADDQ         $0x40, CX
-	DECQ         DX
-	JNZ          next
+	VMULPS  (CX), Y0, Y1
+	VMOVUPS Y1, (AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, CX
+	DECQ    DX
+	JNZ     next
+	VZEROUPPER
+	RET
+
+DATA mask<>+0(SB)/4, $0xffffffff
+DATA mask<>+4(SB)/4, $0xffffffff
+DATA mask<>+8(SB)/4, $0xffffffff
+DATA mask<>+12(SB)/4, $0xffffffff
+DATA mask<>+16(SB)/4, $0xffffffff
+DATA mask<>+20(SB)/4, $0xffffffff
+DATA mask<>+24(SB)/4, $0xffffffff
+DATA mask<>+28(SB)/4, $0xffffffff
+DATA mask<>+32(SB)/4, $0xffffffff
+DATA mask<>+36(SB)/4, $0xffffffff
+DATA mask<>+40(SB)/4, $0xffffffff
+DATA mask<>+44(SB)/4, $0xffffffff
+DATA mask<>+48(SB)/4, $0xffffffff
+DATA mask<>+52(SB)/4, $0xffffffff
+DATA mask<>+56(SB)/4, $0xffffffff
+DATA mask<>+60(SB)/4, $0xffffffff
+DATA mask<>+64(SB)/4, $0xffffffff
+DATA mask<>+68(SB)/4, $0xffffffff
+DATA mask<>+72(SB)/4, $0xffffffff
+DATA mask<>+76(SB)/4, $0xffffffff
+DATA mask<>+80(SB)/4, $0xffffffff
+DATA mask<>+84(SB)/4, $0xffffffff
+DATA mask<>+88(SB)/4, $0xffffffff
+DATA mask<>+92(SB)/4, $0xffffffff
+DATA mask<>+96(SB)/4, $0xffffffff
+DATA mask<>+100(SB)/4, $0xffffffff
+DATA mask<>+104(SB)/4, $0xffffffff
+DATA mask<>+108(SB)/4, $0xffffffff
+DATA mask<>+112(SB)/4, $0xffffffff
+DATA mask<>+116(SB)/4, $0xffffffff
+DATA mask<>+120(SB)/4, $0xffffffff
+DATA mask<>+124(SB)/4, $0xffffffff
+DATA mask<>+128(SB)/4, $0x00000000
+DATA mask<>+132(SB)/4, $0x00000000
+DATA mask<>+136(SB)/4, $0x00000000
+DATA mask<>+140(SB)/4, $0x00000000
+DATA mask<>+144(SB)/4, $0x00000000
+DATA mask<>+148(SB)/4, $0x00000000
+DATA mask<>+152(SB)/4, $0x00000000
+DATA mask<>+156(SB)/4, $0x00000000
+DATA mask<>+160(SB)/4, $0x00000000
+DATA mask<>+164(SB)/4, $0x00000000
+DATA mask<>+168(SB)/4, $0x00000000
+DATA mask<>+172(SB)/4, $0x00000000
+DATA mask<>+176(SB)/4, $0x00000000
+DATA mask<>+180(SB)/4, $0x00000000
+DATA mask<>+184(SB)/4, $0x00000000
+DATA mask<>+188(SB)/4, $0x00000000
+DATA mask<>+192(SB)/4, $0x00000000
+DATA mask<>+196(SB)/4, $0x00000000
+DATA mask<>+200(SB)/4, $0x00000000
+DATA mask<>+204(SB)/4, $0x00000000
+DATA mask<>+208(SB)/4, $0x00000000
+DATA mask<>+212(SB)/4, $0x00000000
+DATA mask<>+216(SB)/4, $0x00000000
+DATA mask<>+220(SB)/4, $0x00000000
+DATA mask<>+224(SB)/4, $0x00000000
+DATA mask<>+228(SB)/4, $0x00000000
+DATA mask<>+232(SB)/4, $0x00000000
+DATA mask<>+236(SB)/4, $0x00000000
+DATA mask<>+240(SB)/4, $0x00000000
+DATA mask<>+244(SB)/4, $0x00000000
+DATA mask<>+248(SB)/4, $0x00000000
+DATA mask<>+252(SB)/4, $0x00000000
+GLOBL mask<>(SB), RODATA|NOPTR, $256
+
+// func dotsAVX2(sums *float64, x *float32, y *float32, n int, count int)
+// Requires: AVX, FMA3
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
+	MOVQ sums+0(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ count+32(FP), BX
+	MOVQ x+8(FP), SI
+	MOVQ DX, R8
+	ANDQ $0x1f, R8
+	SHRQ $0x05, DX
+	LEAQ mask<>+128(SB), R9
+	MOVQ R8, DI
+	SHLQ $0x02, DI
+	SUBQ DI, R9
+
+row:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   SI, DI
+	MOVQ   DX, R10
+	TESTQ  R10, R10
+	JZ     last
+
+next:
+	VCVTPS2PD   (CX), Y8
+	VCVTPS2PD   (DI), Y9
+	VFMADD231PD Y8, Y9, Y0
+	VCVTPS2PD   16(CX), Y8
+	VCVTPS2PD   16(DI), Y9
+	VFMADD231PD Y8, Y9, Y1
+	VCVTPS2PD   32(CX), Y8
+	VCVTPS2PD   32(DI), Y9
+	VFMADD231PD Y8, Y9, Y2
+	VCVTPS2PD   48(CX), Y8
+	VCVTPS2PD   48(DI), Y9
+	VFMADD231PD Y8, Y9, Y3
+	VCVTPS2PD   64(CX), Y8
+	VCVTPS2PD   64(DI), Y9
+	VFMADD231PD Y8, Y9, Y4
+	VCVTPS2PD   80(CX), Y8
+	VCVTPS2PD   80(DI), Y9
+	VFMADD231PD Y8, Y9, Y5
+	VCVTPS2PD   96(CX), Y8
+	VCVTPS2PD   96(DI), Y9
+	VFMADD231PD Y8, Y9, Y6
+	VCVTPS2PD   112(CX), Y8
+	VCVTPS2PD   112(DI), Y9
+	VFMADD231PD Y8, Y9, Y7
+	ADDQ        $+128, DI
+	ADDQ        $+128, CX
+	DECQ        R10
+	JNZ         next
+
+last:
+	TESTQ       R8, R8
+	JZ          whole
+	VMOVUPS     (R9), X8
+	VMASKMOVPS  (CX), X8, X9
+	VCVTPS2PD   X9, Y9
+	VMASKMOVPS  (DI), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y9, Y8, Y0
+	VMOVUPS     16(R9), X8
+	VMASKMOVPS  16(CX), X8, X9
+	VCVTPS2PD   X9, Y9
+	VMASKMOVPS  16(DI), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y9, Y8, Y1
+	VMOVUPS     32(R9), X8
+	VMASKMOVPS  32(CX), X8, X9
+	VCVTPS2PD   X9, Y9
+	VMASKMOVPS  32(DI), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y9, Y8, Y2
+	VMOVUPS     48(R9), X8
+	VMASKMOVPS  48(CX), X8, X9
+	VCVTPS2PD   X9, Y9
+	VMASKMOVPS  48(DI), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y9, Y8, Y3
+	VMOVUPS     64(R9), X8
+	VMASKMOVPS  64(CX), X8, X9
+	VCVTPS2PD   X9, Y9
+	VMASKMOVPS  64(DI), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y9, Y8, Y4
+	VMOVUPS     80(R9), X8
+	VMASKMOVPS  80(CX), X8, X9
+	VCVTPS2PD   X9, Y9
+	VMASKMOVPS  80(DI), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y9, Y8, Y5
+	VMOVUPS     96(R9), X8
+	VMASKMOVPS  96(CX), X8, X9
+	VCVTPS2PD   X9, Y9
+	VMASKMOVPS  96(DI), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y9, Y8, Y6
+	VMOVUPS     112(R9), X8
+	VMASKMOVPS  112(CX), X8, X9
+	VCVTPS2PD   X9, Y9
+	VMASKMOVPS  112(DI), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y9, Y8, Y7
+	LEAQ        (CX)(R8*4), CX
+
+whole:
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y7, Y3, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y1, Y0, Y0
@@ -222,83 +396,280 @@ next:
 	VADDPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDSD       X1, X0, X0
-	MOVSD        X0, ret+24(FP)
+	VMOVSD       X0, (AX)
+	ADDQ         $0x08, AX
+	DECQ         BX
+	JNZ          row
 	VZEROUPPER
 	RET
 
-// func dotRows4AVX512(sums *float64, x *float32, y *float32, stride int, count int)
+// func squaresAVX2(sums *float64, y *float32, n int, count int)
+// Requires: AVX, FMA3
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ count+24(FP), BX
+	MOVQ DX, SI
+	ANDQ $0x1f, SI
+	SHRQ $0x05, DX
+	LEAQ mask<>+128(SB), DI
+	MOVQ SI, R8
+	SHLQ $0x02, R8
+	SUBQ R8, DI
+
+row:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   DX, R8
+	TESTQ  R8, R8
+	JZ     last
+
+next:
+	VCVTPS2PD   (CX), Y8
+	VFMADD231PD Y8, Y8, Y0
+	VCVTPS2PD   16(CX), Y8
+	VFMADD231PD Y8, Y8, Y1
+	VCVTPS2PD   32(CX), Y8
+	VFMADD231PD Y8, Y8, Y2
+	VCVTPS2PD   48(CX), Y8
+	VFMADD231PD Y8, Y8, Y3
+	VCVTPS2PD   64(CX), Y8
+	VFMADD231PD Y8, Y8, Y4
+	VCVTPS2PD   80(CX), Y8
+	VFMADD231PD Y8, Y8, Y5
+	VCVTPS2PD   96(CX), Y8
+	VFMADD231PD Y8, Y8, Y6
+	VCVTPS2PD   112(CX), Y8
+	VFMADD231PD Y8, Y8, Y7
+	ADDQ        $+128, CX
+	DECQ        R8
+	JNZ         next
+
+last:
+	TESTQ       SI, SI
+	JZ          whole
+	VMOVUPS     (DI), X8
+	VMASKMOVPS  (CX), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y8, Y8, Y0
+	VMOVUPS     16(DI), X8
+	VMASKMOVPS  16(CX), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y8, Y8, Y1
+	VMOVUPS     32(DI), X8
+	VMASKMOVPS  32(CX), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y8, Y8, Y2
+	VMOVUPS     48(DI), X8
+	VMASKMOVPS  48(CX), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y8, Y8, Y3
+	VMOVUPS     64(DI), X8
+	VMASKMOVPS  64(CX), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y8, Y8, Y4
+	VMOVUPS     80(DI), X8
+	VMASKMOVPS  80(CX), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y8, Y8, Y5
+	VMOVUPS     96(DI), X8
+	VMASKMOVPS  96(CX), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y8, Y8, Y6
+	VMOVUPS     112(DI), X8
+	VMASKMOVPS  112(CX), X8, X8
+	VCVTPS2PD   X8, Y8
+	VFMADD231PD Y8, Y8, Y7
+	LEAQ        (CX)(SI*4), CX
+
+whole:
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y7, Y3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDSD       X1, X0, X0
+	VMOVSD       X0, (AX)
+	ADDQ         $0x08, AX
+	DECQ         BX
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func dotsAVX512(sums *float64, x *float32, y *float32, n int, count int)
 // Requires: AVX, AVX512F
-TEXT ·dotRows4AVX512(SB), NOSPLIT, $0-40
-	MOVQ   sums+0(FP), AX
-	MOVQ   x+8(FP), CX
-	MOVQ   y+16(FP), DX
-	MOVQ   stride+24(FP), BX
-	MOVQ   count+32(FP), SI
+TEXT ·dotsAVX512(SB), NOSPLIT, $0-40
+	MOVQ sums+0(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ n+24(FP), DX
+	MOVQ count+32(FP), BX
+	MOVQ x+8(FP), SI
+	MOVQ DX, R8
+	ANDQ $0x1f, R8
+	SHRQ $0x05, DX
+	LEAQ mask<>+128(SB), R9
+	MOVQ R8, DI
+	SHLQ $0x02, DI
+	SUBQ DI, R9
+
+row:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	LEAQ   (BX)(BX*2), DI
+	MOVQ   SI, DI
+	MOVQ   DX, R10
+	TESTQ  R10, R10
+	JZ     last
 
 next:
-	VCVTPS2PD     (CX), Z8
-	VCVTPS2PD     (DX), Z9
-	VFMADD231PD   Z8, Z9, Z0
-	VCVTPS2PD     (DX)(BX*1), Z9
-	VFMADD231PD   Z8, Z9, Z2
-	VCVTPS2PD     (DX)(BX*2), Z9
-	VFMADD231PD   Z8, Z9, Z4
-	VCVTPS2PD     (DX)(DI*1), Z9
-	VFMADD231PD   Z8, Z9, Z6
-	VCVTPS2PD     32(CX), Z8
-	VCVTPS2PD     32(DX), Z9
-	VFMADD231PD   Z8, Z9, Z1
-	VCVTPS2PD     32(DX)(BX*1), Z9
-	VFMADD231PD   Z8, Z9, Z3
-	VCVTPS2PD     32(DX)(BX*2), Z9
-	VFMADD231PD   Z8, Z9, Z5
-	VCVTPS2PD     32(DX)(DI*1), Z9
-	VFMADD231PD   Z8, Z9, Z7
-	ADDQ          $0x40, CX
-	ADDQ          $0x40, DX
-	DECQ          SI
-	JNZ           next
+	VCVTPS2PD   (CX), Z4
+	VCVTPS2PD   (DI), Z5
+	VFMADD231PD Z4, Z5, Z0
+	VCVTPS2PD   32(CX), Z4
+	VCVTPS2PD   32(DI), Z5
+	VFMADD231PD Z4, Z5, Z1
+	VCVTPS2PD   64(CX), Z4
+	VCVTPS2PD   64(DI), Z5
+	VFMADD231PD Z4, Z5, Z2
+	VCVTPS2PD   96(CX), Z4
+	VCVTPS2PD   96(DI), Z5
+	VFMADD231PD Z4, Z5, Z3
+	ADDQ        $+128, DI
+	ADDQ        $+128, CX
+	DECQ        R10
+	JNZ         next
+
+last:
+	TESTQ       R8, R8
+	JZ          whole
+	VMOVUPS     (R9), Y4
+	VMASKMOVPS  (CX), Y4, Y5
+	VCVTPS2PD   Y5, Z5
+	VMASKMOVPS  (DI), Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z5, Z4, Z0
+	VMOVUPS     32(R9), Y4
+	VMASKMOVPS  32(CX), Y4, Y5
+	VCVTPS2PD   Y5, Z5
+	VMASKMOVPS  32(DI), Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z5, Z4, Z1
+	VMOVUPS     64(R9), Y4
+	VMASKMOVPS  64(CX), Y4, Y5
+	VCVTPS2PD   Y5, Z5
+	VMASKMOVPS  64(DI), Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z5, Z4, Z2
+	VMOVUPS     96(R9), Y4
+	VMASKMOVPS  96(CX), Y4, Y5
+	VCVTPS2PD   Y5, Z5
+	VMASKMOVPS  96(DI), Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z5, Z4, Z3
+	LEAQ        (CX)(R8*4), CX
+
+whole:
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
 	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VPERMILPD     $0x01, X0, X1
-	VADDSD        X1, X0, X0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPD        Y4, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X4
+	VADDPD        X4, X0, X0
+	VPERMILPD     $0x01, X0, X4
+	VADDSD        X4, X0, X0
 	VMOVSD        X0, (AX)
-	VADDPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VADDPD        Y0, Y2, Y2
-	VEXTRACTF128  $0x01, Y2, X0
-	VADDPD        X0, X2, X2
-	VPERMILPD     $0x01, X2, X0
-	VADDSD        X0, X2, X2
-	VMOVSD        X2, 8(AX)
-	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPD        Y0, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X0
-	VADDPD        X0, X4, X4
-	VPERMILPD     $0x01, X4, X0
-	VADDSD        X0, X4, X4
-	VMOVSD        X4, 16(AX)
-	VADDPD        Z7, Z6, Z6
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VADDPD        Y0, Y6, Y6
-	VEXTRACTF128  $0x01, Y6, X0
-	VADDPD        X0, X6, X6
-	VPERMILPD     $0x01, X6, X0
-	VADDSD        X0, X6, X6
-	VMOVSD        X6, 24(AX)
+	ADDQ          $0x08, AX
+	DECQ          BX
+	JNZ           row
+	VZEROUPPER
+	RET
+
+// func squaresAVX512(sums *float64, y *float32, n int, count int)
+// Requires: AVX, AVX512F
+TEXT ·squaresAVX512(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), AX
+	MOVQ y+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ count+24(FP), BX
+	MOVQ DX, SI
+	ANDQ $0x1f, SI
+	SHRQ $0x05, DX
+	LEAQ mask<>+128(SB), DI
+	MOVQ SI, R8
+	SHLQ $0x02, R8
+	SUBQ R8, DI
+
+row:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   DX, R8
+	TESTQ  R8, R8
+	JZ     last
+
+next:
+	VCVTPS2PD   (CX), Z4
+	VFMADD231PD Z4, Z4, Z0
+	VCVTPS2PD   32(CX), Z4
+	VFMADD231PD Z4, Z4, Z1
+	VCVTPS2PD   64(CX), Z4
+	VFMADD231PD Z4, Z4, Z2
+	VCVTPS2PD   96(CX), Z4
+	VFMADD231PD Z4, Z4, Z3
+	ADDQ        $+128, CX
+	DECQ        R8
+	JNZ         next
+
+last:
+	TESTQ       SI, SI
+	JZ          whole
+	VMOVUPS     (DI), Y4
+	VMASKMOVPS  (CX), Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z4, Z4, Z0
+	VMOVUPS     32(DI), Y4
+	VMASKMOVPS  32(CX), Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z4, Z4, Z1
+	VMOVUPS     64(DI), Y4
+	VMASKMOVPS  64(CX), Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z4, Z4, Z2
+	VMOVUPS     96(DI), Y4
+	VMASKMOVPS  96(CX), Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VFMADD231PD Z4, Z4, Z3
+	LEAQ        (CX)(SI*4), CX
+
+whole:
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPD        Y4, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X4
+	VADDPD        X4, X0, X0
+	VPERMILPD     $0x01, X0, X4
+	VADDSD        X4, X0, X0
+	VMOVSD        X0, (AX)
+	ADDQ          $0x08, AX
+	DECQ          BX
+	JNZ           row
 	VZEROUPPER
 	RET
 

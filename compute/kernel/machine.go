@@ -24,10 +24,11 @@ type machine struct {
 	disjoint              func(dx *float32, step, right, down int, dy *float32, from *int32, run, count, vectors int)
 	addWhere              func(dst, src *float32, from *int32, which, count int)
 
-	rectify, rectifyChain   func(dst, src []float32, bound float32)
-	tanhChain, sigmoidChain func(dy, y []float32)
-	dotBlocks               func(x, y []float32) float64
-	dotRows4                func(sums *float64, x, y *float32, stride, count int) // nil works row by row
+	rectify, rectifyChain, scale func(dst, src []float32, bound float32)
+	tanhChain, sigmoidChain      func(dy, y []float32)
+	// what Dots and Squares do for rows that are not empty; nil works in Go.
+	dots    func(sums *float64, x, y *float32, n, count int)
+	squares func(sums *float64, y *float32, n, count int)
 
 	exp, sigmoid, tanh func(dst, src []float32)
 	addScaled          func(dst, src []float32, scale float32)
@@ -78,9 +79,8 @@ var portable = machine{
 	sigmoid:   func(dst, src []float32) { each(dst, src, sigmoidOne) },
 	tanh:      func(dst, src []float32) { each(dst, src, tanhOne) },
 	addScaled: addScaledPortable,
-	rectify:   rectifyPortable, rectifyChain: rectifyChainPortable,
+	rectify:   rectifyPortable, rectifyChain: rectifyChainPortable, scale: scalePortable,
 	tanhChain: tanhChainPortable, sigmoidChain: sigmoidChainPortable,
-	dotBlocks: dotBlocksPortable,
 }
 
 func each(dst, src []float32, f func(float32) float32) {

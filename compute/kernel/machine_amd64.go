@@ -30,7 +30,7 @@ func machines() []*machine {
 		tanh:      vectors(8, tanhAVX2, tanhOne),
 		addScaled: scaled(8, addScaledAVX2),
 		keyStream: stream,
-		strips:    stripsAVX2, sumOnGrid: sumOnGridAVX2,
+		strips:    stripsAVX2, sumOnGrid: sumOnGridAVX2, dots: dotsAVX2, squares: squaresAVX2,
 	})}, list...)
 	if !x86.HasAVX512F || !x86.HasAVX512BW || !x86.HasAVX512DQ || !x86.HasAVX512VL {
 		return list
@@ -52,7 +52,7 @@ func machines() []*machine {
 		tanh:      vectors(16, tanhAVX512, tanhOne),
 		addScaled: scaled(16, addScaledAVX512),
 		keyStream: stream,
-		strips:    stripsAVX512, sumOnGrid: sumOnGridAVX512, dotRows4: dotRows4AVX512,
+		strips:    stripsAVX512, sumOnGrid: sumOnGridAVX512, dots: dotsAVX512, squares: squaresAVX512,
 	})}, list...)
 }
 
@@ -64,9 +64,9 @@ func withLayers(x machine) *machine {
 	x.maxPool2, x.disjoint, x.addWhere = maxPool2AVX2, disjointAVX2, addWhereAVX2
 	x.rectify = bounded(rectifyAVX2, rectifyPortable)
 	x.rectifyChain = bounded(rectifyChainAVX2, rectifyChainPortable)
+	x.scale = bounded(scaleAVX2, scalePortable)
 	x.tanhChain = chained(tanhChainAVX2, tanhChainPortable)
 	x.sigmoidChain = chained(sigmoidChainAVX2, sigmoidChainPortable)
-	x.dotBlocks = func(x, y []float32) float64 { return dotBlocksAVX2(&x[0], &y[0], len(x)/dotLanes) }
 	return &x
 }
 

@@ -20,6 +20,9 @@ func RectifyChain(dy, y []float32, bound float32) {
 	active.rectifyChain(dy, y, bound)
 }
 
+// Scale multiplies x by a factor.
+func Scale(x []float32, factor float32) { active.scale(x, x, factor) }
+
 // TanhChain multiplies dy by 1 − y², the derivative of tanh at the result y. It
 // panics when the lengths differ.
 func TanhChain(dy, y []float32) {
@@ -49,6 +52,12 @@ func rectifyChainPortable(dy, y []float32, bound float32) {
 			keep = 0
 		}
 		dy[i] = math.Float32frombits(math.Float32bits(dy[i]) & keep)
+	}
+}
+
+func scalePortable(dst, src []float32, factor float32) {
+	for i, v := range src {
+		dst[i] = factor * v
 	}
 }
 

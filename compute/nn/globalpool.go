@@ -1,5 +1,7 @@
 package nn
 
+import "pawl/compute/kernel"
+
 var _ = register(Kind{
 	Name: "global_avg_pool", Help: "the mean of each channel over all pixels", Also: []string{"globalavgpool", "globalaveragepooling2d", "adaptiveavgpool2d"},
 	build: func(b *builder, _ Layer, info *LayerInfo) (op, error) {
@@ -24,10 +26,7 @@ func (l *globalPool) forward(c *call, s *state, x []float32) []float32 {
 			}
 		}
 	}
-	share := 1 / float32(l.positions)
-	for i := range y {
-		y[i] *= share
-	}
+	kernel.Scale(y, 1/float32(l.positions))
 	return y
 }
 

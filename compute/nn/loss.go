@@ -213,10 +213,7 @@ func (n *Net) weigh(gradients, targets []float32) {
 	k := n.outputs
 	for i, t := range targets {
 		if class, ok := classOf(t, len(n.weights)); ok {
-			w := float32(n.weights[class])
-			for j := range gradients[i*k : (i+1)*k] {
-				gradients[i*k+j] *= w
-			}
+			kernel.Scale(gradients[i*k:(i+1)*k], float32(n.weights[class]))
 		}
 	}
 }

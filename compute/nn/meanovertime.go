@@ -1,6 +1,9 @@
 package nn
 
-import "pawl/compute/onnx"
+import (
+	"pawl/compute/kernel"
+	"pawl/compute/onnx"
+)
 
 var _ = register(Kind{
 	Name: "mean_over_time", Help: "the mean of the steps of a sequence", Also: []string{"globalaveragepooling1d"},
@@ -36,11 +39,8 @@ func addMean(mean, x []float32, p *steps, e int) {
 			mean[j] += v
 		}
 	}
-	share := float32(len(mean)) / float32(hi-lo)
-	for j := range mean {
-		if hi > lo {
-			mean[j] *= share
-		}
+	if hi > lo {
+		kernel.Scale(mean, float32(len(mean))/float32(hi-lo))
 	}
 }
 

@@ -99,10 +99,7 @@ func (l *avgPool) forward(c *call, s *state, x []float32) []float32 {
 			}
 		}
 	})
-	share := 1 / float32(l.size*l.size)
-	for i := range y {
-		y[i] *= share
-	}
+	kernel.Scale(y, 1/float32(l.size*l.size))
 	return y
 }
 

@@ -41,9 +41,11 @@ func (t *Transform) Whiten(rows []float32) {
 		copy(colour, part)
 		kernel.MatMul(kernel.Dense(part, Channels, t.outputs), m, kernel.Dense(colour, Channels, t.outputs), false)
 	}
+	square := make([]float64, 1)
 	for lo := 0; lo < len(rows); lo += t.Dim() {
 		row := rows[lo : lo+t.Dim()]
-		norm := math.Sqrt(kernel.Dot(row, row))
+		kernel.Squares(square, row)
+		norm := math.Sqrt(square[0])
 		if norm == 0 {
 			continue
 		}

@@ -1,14 +1,20 @@
 package gradient
 
-import "pawl/compute/kernel"
+import (
+	"slices"
+
+	"pawl/compute/kernel"
+)
 
 // way is how the norm of one weight's gradient is found and the clipped gradient
 // added to the sum.
 type way uint8
 
 const (
+	// byRows takes the norms of all examples at once, of one row each, and puts the factor on G.
+	byRows way = iota
 	// byPairs takes the norm from products of rows, and puts the factor on G.
-	byPairs way = iota
+	byPairs
 	// byTokens adds up the rows of G that belong to one row of W, and then has the
 	// gradient's rows that are not zero.
 	byTokens
@@ -23,6 +29,7 @@ type block struct {
 	first        int32 // trace, from which next leads to the others
 	way          way
 	place        int // in formed and part
+	norms        int // place of the first one in alone
 	group        int // of blocks that are clipped together
 	chain        func([]float32)
 }
@@ -30,7 +37,7 @@ type block struct {
 // settle makes blocks of the traces of n inputs and sees that they do not overlap. It
 // refuses two that share rows of G, which would be scaled twice.
 func (k *worker) settle(n int) {
-	k.blocks, k.next = k.blocks[:0], k.next[:0]
+	k.blocks, k.next, k.alone = k.blocks[:0], k.next[:0], k.alone[:0]
 	for i := range k.traces {
 		k.traces[i].check(n)
 		for j := range k.traces[:i] {
@@ -43,7 +50,7 @@ func (k *worker) settle(n int) {
 		k.file(int32(i))
 	}
 	m, place := k.t.Multiplicity, 0
-	k.group(n)
+	k.group()
 	for i := range k.blocks {
 		b := &k.blocks[i]
 		for j := range k.blocks[:i] {
@@ -60,16 +67,18 @@ func (k *worker) settle(n int) {
 			b.way = byTokens
 		case Forms(m*tr.T, tr.M, tr.N):
 			b.way = byForming
+		case m*tr.T != 1 || tr.Starts != nil:
+			b.way = byPairs
 		}
-		if b.way != byPairs || b.chain != nil {
+		if b.way >= byTokens {
 			b.place = place
 			place += b.size
+		} else if b.way == byRows && k.t.Clipping != Unclipped {
+			b.norms = k.measure(tr, n)
 		}
 	}
-	if len(k.part) < place {
-		k.formed, k.part = make([]float32, place), make([]float32, place)
-	}
-	clear(k.part[:place])
+	k.formed, k.part = slices.Grow(k.formed[:0], place)[:place], slices.Grow(k.part[:0], place)[:place]
+	clear(k.part)
 }
 
 // file puts trace i with the other uses of its weight.
@@ -114,6 +123,8 @@ func (k *worker) example(e, m int) {
 		tr := &k.traces[b.first]
 		from, to := tr.span(lo, hi)
 		switch b.way {
+		case byRows:
+			k.squares[b.group] += k.alone[b.norms+e]
 		case byPairs:
 			k.squares[b.group] += k.pairs(tr.A[from*tr.M:to*tr.M], tr.G[from*tr.N:to*tr.N], to-from, tr)
 		case byTokens:
@@ -121,16 +132,17 @@ func (k *worker) example(e, m int) {
 		case byForming:
 			w := k.formed[b.place : b.place+b.size]
 			k.form(w, b, lo, hi, false)
-			k.squares[b.group] += dot(w, w)
+			kernel.Squares(k.sole[:], w)
+			k.squares[b.group] += k.sole[0]
 		}
 	}
 	// 0·Inf is not 0.
-	if !k.rate(lo, hi) {
+	if !k.rate(e) {
 		return
 	}
 	for i := range k.blocks {
 		b := &k.blocks[i]
-		f := k.factors(b)[lo]
+		f := k.factors(b)[e]
 		switch b.way {
 		case byTokens:
 			tr := &k.traces[b.first]
@@ -223,7 +235,8 @@ func (k *worker) merge(tr *Trace, from, to int) float64 {
 		if at := tr.Index[r]; at >= 0 {
 			k.seen[at] = 0
 			g := tr.G[r*tr.N:][:tr.N]
-			square += dot(g, g)
+			kernel.Squares(k.sole[:], g)
+			square += k.sole[0]
 		}
 	}
 	return square
@@ -255,12 +268,12 @@ func (k *worker) finish(n int) {
 		b := &k.blocks[i]
 		sum, part := k.sum[b.offset:b.offset+b.size], k.part[b.place:]
 		switch {
-		case clips && b.way != byPairs:
+		case clips && b.way >= byTokens:
 		case b.chain != nil:
 			k.form(part[:b.size], b, 0, n, false)
 		default:
 			if clips {
-				k.scale(&k.traces[b.first], k.factors(b)[:n])
+				k.scale(&k.traces[b.first], k.factors(b)[:n/k.t.Multiplicity])
 			}
 			k.form(sum, b, 0, n, add)
 			continue
@@ -276,18 +289,14 @@ func (k *worker) finish(n int) {
 // scale puts the factors on the rows of G. Those of an example with the factor 0 are
 // cleared, since 0·Inf is not 0.
 func (k *worker) scale(tr *Trace, factors []float32) {
-	for i, f := range factors {
-		from, to := tr.span(i, i+1)
+	for e, f := range factors {
+		from, to := tr.span(e*k.t.Multiplicity, (e+1)*k.t.Multiplicity)
 		g := tr.G[from*tr.N : to*tr.N]
-		switch f {
-		case 1:
-		case 0:
-			clear(g)
-			clear(tr.A[from*tr.M : to*tr.M])
-		default:
-			for j := range g {
-				g[j] *= f
-			}
+		if f > 0 {
+			kernel.Scale(g, f)
+			continue
 		}
+		clear(g)
+		clear(tr.A[from*tr.M : to*tr.M])
 	}
 }

@@ -32,68 +32,48 @@ func (c Clipping) known() bool {
 	return slices.Contains([]Clipping{Flat, Automatic, PerLayer, Quantile, Unclipped}, c)
 }
 
-// group puts together what is clipped together, and makes room for the factors of n
-// inputs at most.
-func (k *worker) group(n int) {
-	k.groups = 1
+// group puts together what is clipped together, and makes room for the factors of an
+// example.
+func (k *worker) group() {
+	groups := 1
 	if k.t.Clipping == PerLayer {
-		k.groups = len(k.blocks)
+		groups = len(k.blocks)
 		for i := range k.blocks {
 			k.blocks[i].group = i
 		}
 	}
-	if len(k.squares) != k.groups {
-		k.squares = make([]float64, k.groups)
-	}
-	if need := k.groups * len(k.seeds); len(k.factor) < need {
-		k.factor = make([]float32, need)
-	}
+	need := groups * len(k.seeds)
+	k.squares, k.factor = slices.Grow(k.squares[:0], groups)[:groups], slices.Grow(k.factor[:0], need)[:need]
 }
 
-// factors are those of a block's rows of inputs.
+// factors are those of a block, one for each example.
 func (k *worker) factors(b *block) []float32 {
 	return k.factor[b.group*len(k.seeds) : (b.group+1)*len(k.seeds)]
 }
 
-// rate turns the squared norms of one example's gradient into its factors, which are
-// those of inputs lo to hi−1, and says whether it counts. One that is not finite in any
-// part contributes nothing, nor does one so long that a factor is no normal float32 and
-// could round up.
-func (k *worker) rate(lo, hi int) bool {
-	bound := k.bound / math.Sqrt(float64(k.groups))
+// rate turns the squared norms of the gradient of example e into its factors, and says
+// whether it counts. One that is not finite in any part contributes nothing, nor does one
+// so long that a factor is no normal float32 and could round up.
+func (k *worker) rate(e int) bool {
+	bound := k.bound / math.Sqrt(float64(len(k.squares)))
 	counts, within := true, true
 	for g, square := range k.squares {
 		norm := math.Sqrt(square)
 		within = within && norm <= bound
-		f := k.scaleOf(norm, bound)
-		counts = counts && f > 0
-		for i := lo; i < hi; i++ {
-			k.factor[g*len(k.seeds)+i] = f
+		f := min(1, bound/norm)
+		if k.t.Clipping == Automatic {
+			f = bound / (norm + 0.01*bound)
 		}
+		counts, k.squares[g] = counts && f >= 0x1p-126, f // NaN is not
 	}
 	if within {
 		k.within++
 	}
-	if counts {
-		return true
+	if !counts {
+		clear(k.squares)
 	}
-	for g := range k.squares {
-		clear(k.factor[g*len(k.seeds)+lo : g*len(k.seeds)+hi])
+	for g, f := range k.squares {
+		k.factor[g*len(k.seeds)+e] = float32(f)
 	}
-	return false
-}
-
-// scaleOf turns a norm into a factor.
-func (k *worker) scaleOf(norm, bound float64) float32 {
-	f := 1.0
-	switch {
-	case k.t.Clipping == Automatic:
-		f = bound / (norm + 0.01*bound)
-	case !(norm <= bound):
-		f = bound / norm
-	}
-	if !(f >= 0x1p-126) { // NaN too
-		return 0
-	}
-	return float32(f)
+	return counts
 }

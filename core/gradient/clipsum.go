@@ -11,33 +11,34 @@ import (
 // worker turns microbatches into clipped sums. It owns its buffers and one worker
 // slot of the network.
 type worker struct {
-	t       *Training
-	id      int
-	sum     []float32 // of this step, once a microbatch has begun it
-	begun   bool
-	inputs  []float32
-	plain   []float32
-	targets []float32
-	seeds   []uint64
-	traces  []Trace
-	blocks  []block
-	next    []int32 // of each trace, the next use of its weight or −1
-	rows    func(i int) []float64
-	record  func(Trace)
-	bound   float64   // on the norm of an example's gradient, in this step
-	groups  int       // of blocks that are clipped together
-	squares []float64 // per group, of the norm of one example's gradient
-	factor  []float32 // per row of inputs, group after group
-	within  int       // examples of this step that were not clipped
+	t                      *Training
+	id                     int
+	sum                    []float32 // of this step, once a microbatch has begun it
+	begun                  bool
+	seeds                  []uint64
+	inputs, plain, targets []float32
+	traces                 []Trace
+	blocks                 []block
+	next                   []int32 // of each trace, the next use of its weight or −1
+	rows                   func(i int) []float64
+	record                 func(Trace)
+	bound                  float64   // on the norm of an example's gradient, in this step
+	squares                []float64 // per group of blocks, of the norm of one example's gradient
+	factor                 []float32 // per example, group after group
+	within                 int       // examples of this step that were not clipped
 	// formed holds the gradient of one example, for each block of which it is formed;
 	// part is the clipped sum of those of a microbatch, kept apart from sum so that
 	// no chain of float32 additions is longer than a microbatch or the number of them.
 	formed, part []float32
 	products     []float64 // of a row of A, and of G, with those before it
-	seen         []int32   // for each token, 1 + the row of the example that has it
-	one          []float32 // the number 1, a row of ones at a stride of 0
-	room         *kernel.Room
-	normals      *noise.Normals
+	// sole is one squared norm, in float64: in float32 that of norm 0.01 over 10⁶ entries of 1e-5, or of one entry of
+	// 1e-23, would underflow and the example pass unclipped.
+	sole    [1]float64
+	alone   []float64 // squared norms of examples with one row, trace after trace, and room for those of A and G
+	seen    []int32   // for each token, 1 + the row of the example that has it
+	one     []float32 // the number 1, a row of ones at a stride of 0
+	room    *kernel.Room
+	normals *noise.Normals
 }
 
 func (k *worker) init(t *Training, id, size int) {
@@ -112,10 +113,7 @@ const (
 // is ‖a‖²‖g‖². The sum cancels; in float64 its error is below 1e-13·(Σ‖a_t‖‖g_t‖)²,
 // and the result is at least (Σ‖a_t‖‖g_t‖/cancel)².
 func (k *worker) pairs(a, g []float32, rows int, tr *Trace) float64 {
-	bias := 0.0
-	if tr.Bias {
-		bias = 1
-	}
+	bias := tr.ones()
 	var sum, terms, square float64
 	k.products = slices.Grow(k.products[:0], 2*rows)[:2*rows]
 	for t := range rows {
@@ -136,9 +134,21 @@ func (k *worker) pairs(a, g []float32, rows int, tr *Trace) float64 {
 	return max(sum, terms*terms) // NaN stays NaN
 }
 
-// dot is ⟨x, y⟩ in float64: in float32 a square of norm 0.01 over 10⁶ entries of
-// 1e-5, or one entry of 1e-23, would underflow and the example pass unclipped.
-func dot(x, y []float32) float64 { return kernel.Dot(x, y) }
+// measure appends to alone what pairs returns for each of n examples that have one row in a trace, and says where.
+func (k *worker) measure(tr *Trace, n int) int {
+	at := len(k.alone)
+	k.alone = slices.Grow(k.alone, 2*n)[:at+n]
+	bias, a, g := tr.ones(), k.alone[at:], k.alone[at+n:at+2*n]
+	kernel.Squares(a, tr.A)
+	kernel.Squares(g, tr.G)
+	for i, aa := range a {
+		a[i] = (aa + bias) * g[i]
+		if !(aa <= longest) {
+			a[i] = math.NaN()
+		}
+	}
+	return at
+}
 
 // mix spreads a seed and a number over 64 bits (SplitMix64).
 func mix(seed, number uint64) uint64 {

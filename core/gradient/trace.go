@@ -53,6 +53,9 @@ func (t *Trace) size() int {
 	return size
 }
 
+// ones is what the column of ones of a bias adds to the product of two rows of A, 0 without one.
+func (t *Trace) ones() float64 { return float64(t.size()/t.N - t.M) }
+
 // span returns the rows from to to−1 that inputs lo to hi−1 have.
 func (t *Trace) span(lo, hi int) (from, to int) {
 	if t.Starts != nil {

@@ -22,8 +22,16 @@ func layer() {
 	addWhere()
 	rectify()
 	rectifyChain()
-	dotBlocks()
-	dotRows()
+	scale()
+	// Behind mask lie 32 zeros, before it 32 ones.
+	masks := GLOBL("mask", 8|16) // RODATA|NOPTR
+	for i := range 64 {
+		DATA(4*i, U32(0xffffffff*uint32((63-i)/32)))
+	}
+	for _, v := range []lanes{avx2, avx512} {
+		v.dots("dots", "func(sums *float64, x, y *float32, n, count int)", "⟨x, y⟩", masks.Offset(128))
+		v.dots("squares", "func(sums *float64, y *float32, n, count int)", "⟨y, y⟩", masks.Offset(128))
+	}
 	chain("tanhChainAVX2", "1 − y²", func(one, y, to reg.VecVirtual) {
 		VMULPS(y, y, to)
 		VSUBPS(to, one, to)
@@ -211,6 +219,18 @@ func rectify() {
 	})
 }
 
+func scale() {
+	TEXT("scaleAVX2", NOSPLIT, "func(dst, src *float32, bound float32, count int)")
+	Pragma("noescape")
+	Doc("scaleAVX2 sets dst = src·bound for count whole vectors.")
+	dst, src, factor, count := load("dst"), load("src"), bound(), load("count")
+	overVectors(dst, src, count, func() {
+		x := YMM()
+		VMULPS(Mem{Base: src}, factor, x)
+		VMOVUPS(x, Mem{Base: dst})
+	})
+}
+
 func rectifyChain() {
 	TEXT("rectifyChainAVX2", NOSPLIT, "func(dy, y *float32, bound float32, count int)")
 	Pragma("noescape")
@@ -228,83 +248,96 @@ func rectifyChain() {
 	})
 }
 
-func dotBlocks() {
-	TEXT("dotBlocksAVX2", NOSPLIT, "func(x, y *float32, count int) float64")
+// dots keeps 32 sums of each row in registers: as many chains as hide how long an addition takes. Squares widen a value once.
+func (v lanes) dots(name, signature, what string, mask Mem) {
+	TEXT(name+v.suffix, NOSPLIT, signature)
 	Pragma("noescape")
-	Doc("dotBlocksAVX2 returns the sum of the products of count·16 values in float64, by 16 interleaved sums, of which halves are added up.")
-	x, y, count := load("x"), load("y"), load("count")
-	var acc [4]reg.VecVirtual
-	for i := range acc {
-		acc[i] = YMM()
-		VXORPD(acc[i], acc[i], acc[i])
+	Doc(name + v.suffix + " sets count sums to " + what + " in float64, for adjacent rows y of n values, by 32 interleaved sums, of which halves are added up.")
+	sums, y, n, count := load("sums"), load("y"), load("n"), load("count")
+	var x, own reg.GPVirtual
+	if name == "dots" {
+		x, own = load("x"), GP64()
 	}
+	half := func() reg.VecVirtual {
+		if v.wide() {
+			return YMM()
+		}
+		return XMM()
+	}
+	rest, masks, left := GP64(), GP64(), GP64()
+	MOVQ(n, rest)
+	ANDQ(Imm(31), rest)
+	SHRQ(Imm(5), n)
+	LEAQ(mask, masks)
+	back := GP64()
+	MOVQ(rest, back)
+	SHLQ(Imm(2), back)
+	SUBQ(back, masks) // as many ones as values that are left
+	acc := make([]reg.VecVirtual, 256/v.bytes)
+	Label("row")
+	for i := range acc {
+		acc[i] = v.reg()
+		v.zero(acc[i])
+	}
+	if x != nil {
+		MOVQ(x, own)
+	}
+	MOVQ(n, left)
+	TESTQ(left, left)
+	JZ(LabelRef("last"))
 	Label("next")
 	for i := range acc {
-		a, b := YMM(), YMM()
-		VCVTPS2PD(Mem{Base: x, Disp: 16 * i}, a)
-		VCVTPS2PD(Mem{Base: y, Disp: 16 * i}, b)
+		a, b := v.reg(), v.reg()
+		VCVTPS2PD(Mem{Base: y, Disp: v.bytes / 2 * i}, a)
+		if x == nil {
+			VFMADD231PD(a, a, acc[i])
+			continue
+		}
+		VCVTPS2PD(Mem{Base: own, Disp: v.bytes / 2 * i}, b)
 		VFMADD231PD(a, b, acc[i])
 	}
-	ADDQ(Imm(64), x)
-	ADDQ(Imm(64), y)
-	DECQ(count)
+	if x != nil {
+		ADDQ(I32(128), own)
+	}
+	ADDQ(I32(128), y)
+	DECQ(left)
 	JNZ(LabelRef("next"))
-	VADDPD(acc[2], acc[0], acc[0])
-	VADDPD(acc[3], acc[1], acc[1])
-	VADDPD(acc[1], acc[0], acc[0])
-	low, high := acc[0].AsX(), XMM()
-	VEXTRACTF128(Imm(1), acc[0], high)
-	VADDPD(high, low, low)
-	VPERMILPD(Imm(1), low, high)
-	VADDSD(high, low, low)
-	Store(low, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
-}
-
-// dotRows is dotBlocks in wider vectors, for four rows at once, each with the same 16 sums: x is read and widened once.
-func dotRows() {
-	TEXT("dotRows4AVX512", NOSPLIT, "func(sums *float64, x, y *float32, stride, count int)")
-	Pragma("noescape")
-	Doc("dotRows4AVX512 sets 4 sums to what dotBlocksAVX2 returns for x and each of 4 rows y, stride bytes apart.")
-	sums, x, y, stride, count := load("sums"), load("x"), load("y"), load("stride"), load("count")
-	var acc [4][2]reg.VecVirtual
-	for r := range acc {
-		for i := range acc[r] {
-			acc[r][i] = ZMM()
-			VPXORQ(acc[r][i], acc[r][i], acc[r][i])
+	Label("last")
+	TESTQ(rest, rest)
+	JZ(LabelRef("whole"))
+	for i := range acc {
+		k, p, q, a, b := half(), half(), half(), v.reg(), v.reg()
+		VMOVUPS(Mem{Base: masks, Disp: v.bytes / 2 * i}, k)
+		VMASKMOVPS(Mem{Base: y, Disp: v.bytes / 2 * i}, k, p)
+		VCVTPS2PD(p, a)
+		if x == nil {
+			VFMADD231PD(a, a, acc[i])
+			continue
+		}
+		VMASKMOVPS(Mem{Base: own, Disp: v.bytes / 2 * i}, k, q)
+		VCVTPS2PD(q, b)
+		VFMADD231PD(a, b, acc[i])
+	}
+	LEAQ(Mem{Base: y, Index: rest, Scale: 4}, y)
+	Label("whole")
+	for size := len(acc) / 2; size > 0; size /= 2 {
+		for i := range size {
+			VADDPD(acc[i+size], acc[i], acc[i])
 		}
 	}
-	thrice := GP64()
-	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, thrice)
-	row := func(r, disp int) Mem {
-		return []Mem{{Base: y, Disp: disp}, {Base: y, Index: stride, Scale: 1, Disp: disp}, {Base: y, Index: stride, Scale: 2, Disp: disp}, {Base: y, Index: thrice, Scale: 1, Disp: disp}}[r]
-	}
-	Label("next")
-	for i := range 2 {
-		a := ZMM()
-		VCVTPS2PD(Mem{Base: x, Disp: 32 * i}, a)
-		for r := range acc {
-			b := ZMM()
-			VCVTPS2PD(row(r, 32*i), b)
-			VFMADD231PD(a, b, acc[r][i])
-		}
-	}
-	ADDQ(Imm(64), x)
-	ADDQ(Imm(64), y)
-	DECQ(count)
-	JNZ(LabelRef("next"))
-	for r := range acc {
-		sum, high := acc[r][0], ZMM()
-		VADDPD(acc[r][1], sum, sum)
+	sum, high := acc[0], v.reg()
+	if v.wide() {
 		VEXTRACTF64X4(Imm(1), sum, high.AsY())
 		VADDPD(high.AsY(), sum.AsY(), sum.AsY())
-		VEXTRACTF128(Imm(1), sum.AsY(), high.AsX())
-		VADDPD(high.AsX(), sum.AsX(), sum.AsX())
-		VPERMILPD(Imm(1), sum.AsX(), high.AsX())
-		VADDSD(high.AsX(), sum.AsX(), sum.AsX())
-		VMOVSD(sum.AsX(), Mem{Base: sums, Disp: 8 * r})
 	}
+	VEXTRACTF128(Imm(1), sum.AsY(), high.AsX())
+	VADDPD(high.AsX(), sum.AsX(), sum.AsX())
+	VPERMILPD(Imm(1), sum.AsX(), high.AsX())
+	VADDSD(high.AsX(), sum.AsX(), sum.AsX())
+	VMOVSD(sum.AsX(), Mem{Base: sums})
+	ADDQ(Imm(8), sums)
+	DECQ(count)
+	JNZ(LabelRef("row"))
 	VZEROUPPER()
 	RET()
 }
