@@ -141,7 +141,7 @@ func (p *piece) read(strict bool, s Stretch) {
 		declared := *p.table.schema
 		declared.Told, p.table.schema = s.Told, &declared
 	}
-	p.rows, p.kept, p.err = p.table.rows(strict, func(cells []float64, found schema.Record, _ []cell) error { return s.Row(cells, found) })
+	p.rows, p.kept, p.err = p.table.rows(strict, func(cells []float64, found *schema.Record, _ []cell) error { return s.Row(cells, *found) })
 }
 
 // join ends a stretch: what belongs to the table as a whole is looked at in its order.

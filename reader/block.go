@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -236,7 +237,10 @@ func (s *blockScanner) cells(cells []cell) (_ []cell, size int) {
 			continue
 		}
 		size += min(at-begin, maxCell+1)
-		cells = append(cells, cell{text: text[begin:at], line: s.line})
+		// Field by field: a cell that is made elsewhere is copied in wider pieces than it was written in, which waits for them.
+		cells = slices.Grow(cells, 1)[:len(cells)+1]
+		c := &cells[len(cells)-1]
+		c.text, c.line, c.bad, c.quoted, c.null, c.typed = text[begin:at], s.line, "", false, false, false
 	}
 	if s.at = min(at, len(text)); text[s.at-1] == '\n' {
 		s.line++

@@ -370,8 +370,8 @@ func (c *CSV) stretch() (records, error) {
 }
 
 func (c *CSV) check(cells []cell) error {
-	for i, x := range cells {
-		if x.bad != "" {
+	for i := range cells {
+		if x := &cells[i]; x.bad != "" {
 			msg, hint := c.malformed(x.bad)
 			return ofRecord(c.fault(x.line, c.name(i), msg, hint))
 		}

@@ -330,7 +330,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 	used := make(map[string]bool, e.Len())
 	var sum []byte // of a vector
 	t.watch = t.watchRecords(in, o)
-	err = t.read(strict, func(cells []float64, found schema.Record, record []cell) error {
+	err = t.read(strict, func(cells []float64, found *schema.Record, record []cell) error {
 		text := ""
 		if field < len(record) && record[field].bad == "" && !record[field].null {
 			text = record[field].text
@@ -353,7 +353,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 		}
 		digest := sha256.Sum256(sum)
 		found.Raw = digest[:]
-		return row(cells, found, v)
+		return row(cells, *found, v)
 	})
 	if err == nil && whole && strict && len(used) != e.Len() {
 		return e.fault(0, "", "holds vectors with keys that no row of "+name+" has", "join the table that the extractor was run on")

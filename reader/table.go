@@ -101,7 +101,7 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 	}
 	defer in.Close()
 	t.watch = t.watchRecords(in, o)
-	return t.read(strict, func(cells []float64, found schema.Record, _ []cell) error { return row(cells, found) })
+	return t.read(strict, func(cells []float64, found *schema.Record, _ []cell) error { return row(cells, *found) })
 }
 
 // openTable opens a stream and matches its header with the schema. Its texts of column key are wanted too,
@@ -130,7 +130,7 @@ func openTable(name string, r io.Reader, s *schema.Schema, o Options, key string
 }
 
 // read calls row for each record that is not left out. What t.faults took is part of its error.
-func (t *table) read(strict bool, row func(values []float64, found schema.Record, cells []cell) error) error {
+func (t *table) read(strict bool, row func(values []float64, found *schema.Record, cells []cell) error) error {
 	rows, kept, err := t.rows(strict, row)
 	if err == nil {
 		err = t.ended(rows, kept)
@@ -148,7 +148,7 @@ func (t *table) whole(err error) error {
 
 // rows calls row for each record that is not left out; rows says that there were records, and kept
 // that some were not left out.
-func (t *table) rows(strict bool, row func(values []float64, found schema.Record, cells []cell) error) (rows, kept bool, err error) {
+func (t *table) rows(strict bool, row func(values []float64, found *schema.Record, cells []cell) error) (rows, kept bool, err error) {
 	var space []cell
 	for {
 		cells, err := t.in.next(space, strict)
@@ -250,12 +250,16 @@ const badCell = "\x00"
 
 // record is what was found. A record that ends early has nulls, or malformed cells where nulls
 // may be read otherwise.
-func (t *table) record(cells []cell, id string) schema.Record {
+func (t *table) record(cells []cell, id string) *schema.Record {
 	for i, f := range t.fields {
+		if f < len(cells) && cells[f].bad == "" && !cells[f].typed { // as are all of most tables
+			t.found.Cells[i] = schema.Found{Text: cells[f].text, Null: cells[f].null}
+			continue
+		}
 		t.found.Cells[i] = t.cell(cells, f)
 	}
 	t.found.Unit = id
-	return t.found
+	return &t.found
 }
 
 func (t *table) cell(cells []cell, f int) schema.Found {

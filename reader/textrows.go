@@ -20,11 +20,11 @@ func ReadTexts(name string, r io.Reader, s *schema.Schema, o Options, column str
 		return in.absent(column, "which holds the texts", "name the column under columns: in the schema as the file does")
 	}
 	t.watch = t.watchRecords(in, o)
-	return t.read(strict, func(cells []float64, found schema.Record, record []cell) error {
+	return t.read(strict, func(cells []float64, found *schema.Record, record []cell) error {
 		text := ""
 		if field < len(record) && record[field].bad == "" {
 			text = record[field].text
 		}
-		return row(cells, found, text)
+		return row(cells, *found, text)
 	})
 }

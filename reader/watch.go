@@ -37,13 +37,14 @@ func (t *table) watchRecords(in records, o Options) *watch {
 // and dates are written in one way, whatever the marks of the file.
 func (w *watch) see(cells []cell) {
 	for i := range w.texts {
-		w.texts[i] = ""
+		text := ""
 		if i < len(cells) && cells[i].bad == "" && !cells[i].null {
-			w.texts[i] = cells[i].text
+			text = cells[i].text
 			if !cells[i].typed && w.column[i] != asWritten {
-				w.texts[i] = w.schema.Plain(w.column[i], cells[i].text)
+				text = w.schema.Plain(w.column[i], text)
 			}
 		}
+		w.texts[i] = text
 	}
 	w.record(w.texts)
 }

@@ -131,7 +131,7 @@ func derive(key [32]byte, purpose string) [32]byte {
 // Add adds one record, with a text for each of the names; that of a null is empty. A record whose cells are all
 // missing is a blank line, and does not count. Add does not allocate.
 func (b *Builder) Add(texts []string) {
-	b.buffer = b.buffer[:0]
+	record := b.buffer[:0]
 	for j, i := range b.order {
 		text := texts[i]
 		if text == "" {
@@ -143,31 +143,31 @@ func (b *Builder) Add(texts []string) {
 				if f.count++; f.count == math.MaxUint32 {
 					b.met(j, f)
 				}
-				at := len(b.buffer)
-				b.buffer = append(b.buffer, f.cell[:]...)[:at+int(f.size)]
+				at := len(record)
+				record = append(record, f.cell[:]...)[:at+int(f.size)]
 				continue
 			}
 		}
-		b.cell(j, key, short, text)
+		record = b.cell(record, j, key, short, text)
 	}
-	if len(b.buffer) > 0 {
+	if b.buffer = record; len(record) > 0 {
 		b.record()
 	}
 }
 
-// cell takes a cell of the column at j whose text is not known, and remembers the text if it is short.
-func (b *Builder) cell(j int, key memo.Key, short bool, text string) {
+// cell appends to a record a cell of the column at j whose text is not known, and remembers the text if it is short.
+func (b *Builder) cell(record []byte, j int, key memo.Key, short bool, text string) []byte {
 	// A cell is the hash of its column's name, its text and the terminator.
-	before := len(b.buffer)
-	b.buffer = binary.LittleEndian.AppendUint16(b.buffer, b.names[j])
-	start := len(b.buffer)
-	b.buffer = appendLoose(b.buffer, text)
-	loose := b.buffer[start:]
+	before := len(record)
+	record = binary.LittleEndian.AppendUint16(record, b.names[j])
+	start := len(record)
+	record = appendLoose(record, text)
+	loose := record[start:]
 	f := form{value: b.secret.hash(loose), count: 1}
-	if b.buffer = append(b.buffer, terminator); len(loose) == 0 {
-		b.buffer = b.buffer[:before]
+	if record = append(record, terminator); len(loose) == 0 {
+		record = record[:before]
 	}
-	if written := b.buffer[before:]; short && len(written) <= len(f.cell) {
+	if written := record[before:]; short && len(written) <= len(f.cell) {
 		f.size = uint8(copy(f.cell[:], written))
 		if old, taken := b.known[j].Put(key, f); taken {
 			b.met(j, &old)
@@ -175,6 +175,7 @@ func (b *Builder) cell(j int, key memo.Key, short bool, text string) {
 	} else if c := b.sketch[j]; c >= 0 && len(loose) > 0 {
 		b.tell(c, f.value, 1, loose)
 	}
+	return record
 }
 
 // met tells the sketch of the column at j how often a text was met.

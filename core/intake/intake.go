@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"pawl/core/identity"
 	"pawl/core/internal/sealed"
@@ -84,7 +85,7 @@ func (b *Builder) Add(cells []float64, found schema.Record) error {
 		found.Raw = bare(cells)
 	}
 	if b.rehearsal {
-		b.units.add(found)
+		b.units.add(&found)
 		return nil
 	}
 	b.row = append(b.row[:0], cells...)
@@ -95,7 +96,7 @@ func (b *Builder) Add(cells []float64, found schema.Record) error {
 		return err
 	}
 	b.texts.add(found)
-	b.units.add(found)
+	b.units.add(&found)
 	return nil
 }
 
@@ -146,10 +147,8 @@ func (b *Builder) AddBytes(cells []float64, input []uint8, found schema.Record) 
 
 // AddFloats is AddBytes for a dense input of finite floats.
 func (b *Builder) AddFloats(cells []float64, input []float32, found schema.Record) error {
-	for _, v := range input {
-		if v-v != 0 {
-			return fmt.Errorf("intake: an input is not a finite number")
-		}
+	if slices.ContainsFunc(input, func(v float32) bool { return v-v != 0 }) {
+		return fmt.Errorf("intake: an input is not a finite number")
 	}
 	if found.Cells == nil && found.Raw == nil {
 		found.Raw = bare(cells)
@@ -170,10 +169,8 @@ func (b *Builder) AddShorts(cells []float64, input []float32, found schema.Recor
 	if found.Cells == nil && found.Raw == nil {
 		return fmt.Errorf("intake: a rounded input without the record it comes from")
 	}
-	for _, v := range input {
-		if v-v != 0 {
-			return fmt.Errorf("intake: an input is not a finite number")
-		}
+	if slices.ContainsFunc(input, func(v float32) bool { return v-v != 0 }) {
+		return fmt.Errorf("intake: an input is not a finite number")
 	}
 	if err := b.addInput(cells, len(input), found); err != nil {
 		return err

@@ -130,7 +130,7 @@ func newUnits(key *Key, s *schema.Schema) units {
 func (u *units) len() int { return u.rows }
 
 // add appends the row of a record.
-func (u *units) add(r schema.Record) {
+func (u *units) add(r *schema.Record) {
 	u.rows++
 	if u.perRow {
 		d := u.hash("record", u.canonical(u.buffer[:0], r))
@@ -172,7 +172,7 @@ func (u *units) join(p *units) {
 // canonical appends the bytes that stand for a record: those of two records are equal
 // exactly when they have the same columns, the same texts and nulls in them, and the
 // same beside them.
-func (u *units) canonical(b []byte, r schema.Record) []byte {
+func (u *units) canonical(b []byte, r *schema.Record) []byte {
 	if r.Cells == nil {
 		b = append(append(b, 'r'), r.Raw...)
 		u.buffer = b

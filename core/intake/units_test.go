@@ -25,7 +25,7 @@ func hashes(key [32]byte, u schema.Unit, records []schema.Record) ([]uint64, str
 	s := &schema.Schema{Unit: u}
 	all := newUnits(keyed(key), s)
 	for _, r := range records {
-		all.add(r)
+		all.add(&r)
 	}
 	rule := all.rule()
 	h, _, _ := all.assign()
@@ -159,7 +159,7 @@ func TestBoundCountsCopiesOneByOne(t *testing.T) {
 		for i := range 8 {
 			r := found(fmt.Sprint(i / 4)) // four copies of each of two rows
 			r.Unit = "one"
-			u.add(r)
+			u.add(&r)
 		}
 		_, unit, keep := u.assign()
 		n := 0
@@ -189,7 +189,7 @@ func TestOtherReadingsAreOtherAssignments(t *testing.T) {
 		}
 		u := newUnits(keyed([32]byte{1}), s)
 		err = reader.ReadFrom("f.csv", strings.NewReader(text), s, reader.Options{BadRows: reader.Default}, func(_ []float64, found schema.Record) error {
-			u.add(found)
+			u.add(&found)
 			return nil
 		})
 		if err != nil {
@@ -352,7 +352,7 @@ func TestNoEditMovesAUnit(t *testing.T) {
 			u := newUnits(keyed([32]byte{4}), s)
 			var of []string
 			err := reader.ReadFrom(name, bytes.NewReader(content), s, reader.Options{}, func(_ []float64, found schema.Record) error {
-				u.add(found)
+				u.add(&found)
 				number := slices.Index(found.Columns, "n")
 				level, flag := slices.Index(found.Columns, "level"), slices.Index(found.Columns, "flag")
 				of = append(of, strings.TrimRight(found.Cells[number].Text, "0")+found.Cells[level].Text+found.Cells[flag].Text)

@@ -248,10 +248,10 @@ func (s *Table) Seal(ctx context.Context, bad reader.BadRows, key *intake.Key) (
 		b = intake.NewRehearsal(key, s.Schema)
 	}
 	err := s.Printed(bad, func() reader.Stretch {
-		part := b.Part()
+		part, now := b.Part(), 0
 		return reader.Stretch{Row: func(cells []float64, found schema.Record) error {
-			if err := ctx.Err(); err != nil {
-				return err
+			if now++; now%64 == 1 && ctx.Err() != nil { // all readers share it
+				return ctx.Err()
 			}
 			return part.Add(cells, found)
 		}, End: func() error { return b.Join(part) }}
