@@ -192,11 +192,15 @@ type accountView struct {
 
 func (v *visit) apiEvent() error {
 	var b struct {
-		Event          json.RawMessage `json:"event"`
-		Delta, Epsilon string
+		Event   json.RawMessage `json:"event"`
+		Delta   string          `json:"delta"`
+		Epsilon string          `json:"epsilon"`
 	}
 	if err := v.body(&b); err != nil {
 		return err
+	}
+	if b.Event == nil {
+		return refuse(http.StatusBadRequest, "The JSON is not valid", "The field event is missing.", "openapi.json lists the fields.")
 	}
 	return v.compute(func() error {
 		a, err := pawl.Account{Event: b.Event, Delta: b.Delta, Epsilon: b.Epsilon}.Answer()

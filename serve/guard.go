@@ -3,10 +3,12 @@ package serve
 import (
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -145,6 +147,19 @@ func tooLarge() error {
 	return refuse(http.StatusRequestEntityTooLarge, "The request is too large", "It exceeds the limit of this server.", "")
 }
 
+// incomplete is why the body of a request was not read to its end, nil for an error of another kind.
+func incomplete(err error) error {
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		return tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return refuse(http.StatusRequestTimeout, "The request took too long", "It did not arrive complete in time.", "Send it again.")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return refuse(http.StatusBadRequest, "The request did not arrive complete", "It ends too early.", "Send it again.")
+	}
+	return nil
+}
+
 // plainPath refuses every path that is written in more than one way.
 func plainPath(u *url.URL) bool {
 	return u.RawPath == "" && strings.HasPrefix(u.Path, "/") && !strings.Contains(u.Path, "//") && !strings.Contains(u.Path, "..") && !strings.ContainsAny(u.Path, "\\\x00%;")
@@ -229,8 +244,8 @@ func (v *visit) form() error {
 		return refuse(http.StatusUnsupportedMediaType, "The request is not a form", "Only forms from pages of this server are accepted.", "")
 	}
 	if err := v.r.ParseForm(); err != nil {
-		if errors.As(err, new(*http.MaxBytesError)) {
-			return tooLarge()
+		if stopped := incomplete(err); stopped != nil {
+			return stopped
 		}
 		return refuse(http.StatusBadRequest, "The form did not arrive complete", "It is incomplete or malformed.", "Send it again.")
 	}

@@ -181,6 +181,8 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 		"a slow header": "GET / HTTP/1.1\r\nHost: " + hosts[0] + "\r\nX-Slow: ",
 		"a slow body": fmt.Sprintf("POST /budget/freeze HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nname=",
 			hosts[0], cookie.Name, cookie.Value),
+		"a slow body of JSON": fmt.Sprintf("POST /api/v1/account HTTP/1.1\r\nHost: %s\r\nCookie: %s=%s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+			hosts[0], cookie.Name, cookie.Value),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := net.Dial("tcp", hosts[0])
@@ -199,6 +201,9 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 			line, err := r.ReadString('\n')
 			if err == nil && (strings.Contains(line, " 200 ") || strings.Contains(line, " 303 ")) {
 				t.Fatalf("it was answered: %s", line)
+			}
+			if name != "a slow header" && !strings.Contains(line, " 408 ") {
+				t.Errorf("the answer to %s begins %q", name, line)
 			}
 			if _, err = io.Copy(io.Discard, r); errors.As(err, new(net.Error)) && strings.Contains(err.Error(), "timeout") {
 				t.Fatal("it was not cut off")
@@ -310,5 +315,27 @@ func TestDoor(t *testing.T) {
 	now = now.Add(sessionTime + time.Second)
 	if d.find(second) != nil {
 		t.Error("a session does not end")
+	}
+}
+
+// A program is told which part of its JSON is wrong.
+func TestJSONFaults(t *testing.T) {
+	s := open(t, filled(t), nil).enter("")
+	for body, want := range map[string]string{
+		``:                          "one object",
+		`[]`:                        "one object",
+		`{} {}`:                     "one object",
+		`{}`:                        "The field event is missing.",
+		`{"events":1}`:              `There is no field \"events\".`,
+		`{"delta":1}`:               "The field delta cannot be a JSON number.",
+		`{"delta":"1e-6"`:           "ends too early",
+		`{"event":{"x":`:            "ends too early",
+		strings.Repeat(" ", 65<<10): "too large",
+	} {
+		r := s.request("POST", "/api/v1/account", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		if got := s.send(r); got.status < 400 || got.status >= 500 || !strings.Contains(got.body, want) {
+			t.Errorf("%.20q: %d %s, want %q", body, got.status, got.body, want)
+		}
 	}
 }

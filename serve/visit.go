@@ -172,13 +172,20 @@ func (v *visit) body(into any) error {
 	if err == nil && d.More() {
 		err = errors.New("there is more than one object")
 	}
-	switch {
-	case err == nil:
+	var kind *json.UnmarshalTypeError
+	if err == nil {
 		return nil
-	case errors.As(err, new(*http.MaxBytesError)):
-		return tooLarge()
 	}
-	return refuse(http.StatusBadRequest, "The JSON is not valid", "It must be one object with the fields that openapi.json lists.", "")
+	if stopped := incomplete(err); stopped != nil {
+		return stopped
+	}
+	text := "It must be one object with the fields that openapi.json lists."
+	if errors.As(err, &kind) && kind.Field != "" {
+		text = fmt.Sprintf("The field %s cannot be a JSON %s.", kind.Field, kind.Value)
+	} else if field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		text = "There is no field " + field + "."
+	}
+	return refuse(http.StatusBadRequest, "The JSON is not valid", text, "openapi.json lists the fields.")
 }
 
 // apiError is how the API says that it did not do what was asked.
