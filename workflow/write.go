@@ -38,7 +38,8 @@ type Output struct {
 	Sign func(files map[string]ledger.Hash) (*ledger.Signature, error)
 
 	aside error    // why Write chose another place
-	held  *os.File // the room, locked for as long as the process lives or until it is freed
+	left  []string // folders in which a run was killed while it wrote its files
+	held  *os.File // the room, locked until the files are in place or the process ends
 }
 
 // DefaultDir holds a folder of its own for each run that was given no place.
@@ -82,7 +83,7 @@ func NewOutput(dir string, replace bool) (*Output, error) {
 	if err := os.MkdirAll(in, 0o755); err != nil {
 		return nil, usage("name another directory with --out", "cannot make the output directory: %v", err)
 	}
-	sweep(in)
+	o.left = sweep(in)
 	var err error
 	if o.staging, err = os.MkdirTemp(in, whole.Unfinished); err != nil {
 		return nil, usage("name another directory with --out", "cannot write into the output directory: %v", err)
@@ -113,8 +114,16 @@ func (o *Output) probe() error {
 	return cmp.Or(err, f.Sync())
 }
 
-// free gives the room back.
-func (o *Output) free() {
+// free gives the room back but for a byte, which stays locked: it says that the files are still being written.
+func (o *Output) free() error {
+	if o.held == nil {
+		return nil
+	}
+	return o.held.Truncate(1)
+}
+
+// release lets go of the room.
+func (o *Output) release() {
 	if o.held != nil {
 		o.held.Close()
 		o.held = nil
@@ -122,43 +131,52 @@ func (o *Output) free() {
 	os.Remove(o.room())
 }
 
-// sweep removes from a folder the room of runs that were killed before they wrote their files: nobody locks it any longer.
-// An empty one belongs to a run that is about to lock it.
-func sweep(in string) {
+// sweep removes from a folder the room of runs that were killed before they wrote their files, and returns where they were
+// killed while they did: what is there was paid for. The room of such a run is locked no longer. An empty one
+// belongs to a run that is about to lock it.
+func sweep(in string) (left []string) {
 	entries, _ := os.ReadDir(in)
 	for _, e := range entries {
 		if !e.IsDir() || !strings.HasPrefix(e.Name(), whole.Unfinished) {
 			continue
 		}
-		left := Output{staging: filepath.Join(in, e.Name())}
-		files, err := os.ReadDir(left.staging)
-		if err != nil || len(files) != 1 || files[0].Name() != filepath.Base(left.room()) {
+		o := Output{staging: filepath.Join(in, e.Name())}
+		var err error
+		if o.held, err = os.OpenFile(o.room(), os.O_RDWR, 0); err != nil {
 			continue
 		}
-		if left.held, err = os.OpenFile(left.room(), os.O_RDWR, 0); err != nil {
+		info, err := o.held.Stat()
+		if err != nil || info.Size() == 0 || whole.TryLock(o.held) != nil {
+			o.held.Close()
 			continue
 		}
-		if info, err := left.held.Stat(); err == nil && info.Size() > 0 && whole.TryLock(left.held) == nil {
-			left.free()
-			os.Remove(left.staging)
-		} else {
-			left.held.Close()
+		if files, err := os.ReadDir(o.staging); err != nil || len(files) > 1 {
+			left = append(left, o.staging)
+			o.held.Close()
+			continue
 		}
+		o.release()
+		os.Remove(o.staging)
 	}
+	return left
 }
 
 // room is the file of probe.
 func (o *Output) room() string { return filepath.Join(o.staging, "room") }
 
-// Note says where the files of a run lie and why, or "" where they lie as asked: dir is what Write returned.
-func (o *Output) Note(dir string) string {
+// Notes say where the files of a run lie and why, where they do not lie as asked, and what killed runs have left: dir is
+// what Write returned.
+func (o *Output) Notes(dir string) (notes []string) {
+	for _, left := range o.left {
+		notes = append(notes, fmt.Sprintf("note: %s holds files of a run that was killed while it wrote them: keep what you need, and remove the folder", left))
+	}
 	switch {
 	case o.aside == nil || dir == "":
-		return ""
+		return notes
 	case errors.Is(o.aside, fs.ErrExist) || errors.Is(o.aside, syscall.ENOTEMPTY):
-		return fmt.Sprintf("note: %s changed during the run and was not replaced; the results of this run are in %s", o.in(), dir)
+		return append(notes, fmt.Sprintf("note: %s changed during the run and was not replaced; the results of this run are in %s", o.in(), dir))
 	}
-	return fmt.Sprintf("note: %s cannot be written (%v); the results of this run are in %s", o.in(), reason(o.aside), dir)
+	return append(notes, fmt.Sprintf("note: %s cannot be written (%v); the results of this run are in %s", o.in(), reason(o.aside), dir))
 }
 
 func (o *Output) in() string { return cmp.Or(o.dir, DefaultDir) }
@@ -174,7 +192,7 @@ func reason(err error) error {
 
 // Discard removes what was staged, and the directory if it was made for nothing.
 func (o *Output) Discard() {
-	o.free()
+	o.release()
 	os.RemoveAll(o.staging)
 	if o.made != "" {
 		os.Remove(o.made) // fails, as it should, unless empty
@@ -299,9 +317,9 @@ func (o *Output) WriteDescription(s *report.Statement) (dir string, err error) {
 }
 
 func (o *Output) write(p product, s *report.Statement) (dir string, err error) {
-	o.free()
+	err = o.free()
 	dir = o.dir
-	if dir == "" {
+	if err == nil && dir == "" {
 		dir, err = newFolder(filepath.Join(DefaultDir, FolderName(s)))
 	}
 	if err == nil {
@@ -341,6 +359,7 @@ func (o *Output) write(p product, s *report.Statement) (dir string, err error) {
 		os.RemoveAll(o.staging)
 	}
 	o.staging = here
+	o.release() // what is left is told now
 	return "", fmt.Errorf("%s: %w; %s: %w; what could be written is in %s", o.in(), reason(o.aside), os.TempDir(), reason(err), o.staging)
 }
 

@@ -160,8 +160,8 @@ func TestWriteLosesNothing(t *testing.T) {
 		elsewhere := t.TempDir()
 		t.Setenv("TMPDIR", elsewhere)
 		dir, _, err := write(t, o)
-		if err != nil || dir != filepath.Join(elsewhere, "pawl-a1b2") || !strings.HasPrefix(o.Note(dir), "note: in/out cannot be written (not a directory); ") {
-			t.Fatal(dir, o.Note(dir), err)
+		if err != nil || dir != filepath.Join(elsewhere, "pawl-a1b2") || !strings.HasPrefix(o.Notes(dir)[0], "note: in/out cannot be written (not a directory); ") {
+			t.Fatal(dir, o.Notes(dir), err)
 		}
 		complete(t, dir)
 		if entries, _ := os.ReadDir(elsewhere); len(entries) != 1 {
@@ -197,18 +197,30 @@ func TestSweep(t *testing.T) {
 	if err := errors.Join(os.Mkdir(results, 0o700), os.WriteFile(filepath.Join(results, StatementFile), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	writing, busy := output(t, "out", false), output(t, "out", false)
+	for _, o := range []*Output{writing, busy} {
+		if err := errors.Join(o.free(), os.WriteFile(filepath.Join(o.staging, StatementFile), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	killed.held.Close() // as the system does
+	writing.held.Close()
 	next := output(t, "out", false)
+	if notes := next.Notes("out"); len(notes) != 1 || !strings.Contains(notes[0], writing.staging+" holds files of a run that was killed") {
+		t.Errorf("notes %q", notes)
+	}
 	if _, err := os.Stat(killed.staging); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the killed run's folder: %v", err)
 	}
-	for _, name := range []string{running.room(), next.room(), filepath.Join(results, StatementFile)} {
+	for _, name := range []string{running.room(), next.room(), filepath.Join(results, StatementFile), filepath.Join(writing.staging, StatementFile), filepath.Join(busy.staging, StatementFile)} {
 		if _, err := os.Stat(name); err != nil {
 			t.Error(err)
 		}
 	}
 	running.Discard()
+	busy.Discard()
 	os.RemoveAll(results)
+	os.RemoveAll(writing.staging)
 	if dir, _, err := write(t, next); err != nil || dir != "out" {
 		t.Fatal(dir, err)
 	}

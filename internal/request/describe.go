@@ -110,7 +110,7 @@ func (j *Job) describe(ctx context.Context, how Running) (*Done, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("the run was charged, but its files could not be written: %w", err)
 	}
-	if note := out.Note(done.Dir); note != "" {
+	for _, note := range out.Notes(done.Dir) {
 		how.say(note)
 	}
 	return done, nil

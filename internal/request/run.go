@@ -237,7 +237,7 @@ func (j *Job) run(ctx context.Context, env workflow.Env, how Running) (*Done, er
 		return nil, err
 	}
 	if out != nil {
-		if note := out.Note(dir); note != "" {
+		for _, note := range out.Notes(dir) {
 			how.say(note)
 		}
 	}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"pawl/internal/usage"
+	"pawl/internal/whole"
 )
 
 // WriteFile makes a file whole or not at all. Without replace it refuses a file
@@ -25,7 +27,7 @@ func WriteFile(path string, replace bool, write func(io.Writer) error) (err erro
 		}
 		return cmp.Or(write(f), f.Close())
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
+	f, err := whole.Temp(filepath.Dir(path))
 	if err != nil {
 		return CannotWrite(path, err)
 	}
@@ -74,7 +76,7 @@ func WritePaid(note func(string), path string, replace bool, write func(io.Write
 
 // writable tries the folder of a file before anything is charged.
 func writable(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
+	f, err := whole.Temp(filepath.Dir(path))
 	if err != nil {
 		return usage.New(CannotWrite(path, err).Error(), "choose another file with --out")
 	}
@@ -94,5 +96,9 @@ func movedAside(wanted, path string) string {
 
 // CannotWrite says why a file could not be written, without its temporary name.
 func CannotWrite(path string, err error) error {
-	return usage.New(fmt.Sprintf("%s cannot be written: %v", path, usage.WithoutPath(err)), "")
+	hint := ""
+	if dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) {
+		hint = "make the folder first: mkdir -p " + usage.Shell(dir)
+	}
+	return usage.New(fmt.Sprintf("%s cannot be written: %v", path, usage.WithoutPath(err)), hint)
 }

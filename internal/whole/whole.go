@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 )
 
 // Unfinished begins the name of a file while it is written.
@@ -27,6 +29,38 @@ func Write(path string, content []byte, mode fs.FileMode) error {
 		return named(path, err)
 	}
 	return named(path, os.Rename(f.Name(), path))
+}
+
+// forgotten is for how long nothing was written to a file that no process is going to finish: it is unlocked, and so it is
+// between the moment it is closed and the one in which it gets its name.
+const forgotten = time.Minute
+
+// Temp makes a file in dir whose name begins with Unfinished, locked until it is closed, and removes those of processes
+// that were killed.
+func Temp(dir string) (*os.File, error) {
+	left, _ := os.ReadDir(dir)
+	for _, e := range left {
+		number, ours := strings.CutPrefix(e.Name(), Unfinished)
+		if !ours || !e.Type().IsRegular() || strings.Trim(number, "0123456789") != "" {
+			continue
+		}
+		name := filepath.Join(dir, e.Name())
+		if info, err := e.Info(); err != nil || time.Since(info.ModTime()) < forgotten {
+			continue
+		}
+		if f, err := os.OpenFile(name, os.O_RDWR, 0); err == nil {
+			locked := TryLock(f)
+			f.Close()
+			if locked == nil {
+				os.Remove(name)
+			}
+		}
+	}
+	f, err := os.CreateTemp(dir, Unfinished+"*")
+	if err == nil {
+		_ = TryLock(f) // where files cannot be locked, nobody removes them
+	}
+	return f, err
 }
 
 // named puts path in the place of a name that only Write knows.
