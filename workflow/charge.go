@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"pawl/core/ledger"
 )
@@ -70,6 +71,30 @@ func (b *Booking) Sign(ctx context.Context, l *ledger.Ledger) func(map[string]le
 	}
 }
 
+// chargedError is the end of work after rows were opened.
+type chargedError struct {
+	error
+	text, stays string // what happened, and what stays charged
+	entries     []string
+}
+
+func (e *chargedError) Error() string { return e.text + e.stays }
+func (e *chargedError) Unwrap() error { return e.error }
+
+// stillCharged adds to what ended the work of an entry that it stays charged, as do those of jobs inside it.
+func stillCharged(err error, entry string) error {
+	e := &chargedError{error: err, text: err.Error(), entries: []string{entry}}
+	if inner := (*chargedError)(nil); errors.As(err, &inner) {
+		e.text, e.entries = strings.Replace(e.text, inner.stays, "", 1), append(inner.entries, entry)
+	}
+	word := "entry"
+	if len(e.entries) > 1 {
+		word = "entries"
+	}
+	e.stays = fmt.Sprintf(" (the rows were opened, so the budget stays charged: %s %s)", word, strings.Join(e.entries, ", "))
+	return e
+}
+
 // charge reserves what is asked, keeps the entry before a row is opened, runs work on the
 // permit, commits and confirms. A crash after the reservation leaves it charged, and so does
 // work that fails after rows were opened; before that it is cancelled.
@@ -89,7 +114,7 @@ func (b *Booking) charge(ctx context.Context, env Env, q ledger.Request, work fu
 	settle := context.WithoutCancel(ctx)
 	switch {
 	case err != nil && b.permit.Opened():
-		return fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, b.Receipt.ID)
+		return stillCharged(err, b.Receipt.ID)
 	case err != nil:
 		return errors.Join(err, env.Ledger.Cancel(settle, b.permit), env.Checkpoint.Forget())
 	}

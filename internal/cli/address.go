@@ -61,6 +61,9 @@ func (a *app) safe() (workflow.Safe, error) {
 
 // close closes what was opened.
 func (a *app) close() {
+	if a.abandoned {
+		return
+	}
 	for _, c := range a.opened {
 		_ = c.Close() // what was written is durable
 	}

@@ -71,6 +71,9 @@ func buySchema(ctx context.Context, a *app, file, name string, f *initFlags) err
 		}
 		return agreeToInfer(ctx, a, forecast)
 	}
+	if err := a.bind(ctx); err != nil {
+		return err
+	}
 	d := a.desk(l)
 	d.Safe = a.safe
 	v, err := d.Infer(ctx, content.Name(), name, f.out, content, b)

@@ -59,7 +59,10 @@ func runJob(ctx context.Context, a *app, data string, s pawl.Source, job pawl.Jo
 	var shown *progress
 	options = append(options,
 		pawl.OnNote(func(line string) { fmt.Fprintln(a.err, line) }),
-		pawl.OnReady(func(p *pawl.Plan) error { shown = newProgress(a.err, p.Expected()); return p.WriteText(a.err) }),
+		pawl.OnReady(func(p *pawl.Plan) error {
+			shown = newProgress(a.err, p.Expected())
+			return cmp.Or(a.bind(ctx), p.WriteText(a.err))
+		}),
 		pawl.OnProgress(func(stage string, done, steps int) { shown.step(stage, done, steps) }))
 	res, err := plan.Run(ctx, options...)
 	if shown != nil {

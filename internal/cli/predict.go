@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,8 +42,8 @@ values). Predictions cost no privacy budget: a private model may be used any num
 times.`,
 		Example: "  pawl predict out new-patients.csv > predictions.csv\n  pawl predict out new-patients.csv --keep id --threshold 0.12",
 		Args:    exactArgs("MODEL", "FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return predictRows(a, args[0], args[1], out, threshold, raw, s)
+		RunE: func(c *cobra.Command, args []string) error {
+			return predictRows(c.Context(), a, args[0], args[1], out, threshold, raw, s)
 		},
 	}
 	registerVectors(&s, c, " (default: the one used in training)")
@@ -55,7 +57,7 @@ times.`,
 	return c
 }
 
-func predictRows(a *app, dir, file, out, threshold string, raw bool, s pawl.Source) error {
+func predictRows(ctx context.Context, a *app, dir, file, out, threshold string, raw bool, s pawl.Source) error {
 	m, err := pawl.LoadModel(dir)
 	if err != nil {
 		return err
@@ -95,7 +97,7 @@ func predictRows(a *app, dir, file, out, threshold string, raw bool, s pawl.Sour
 		if strings.EqualFold(filepath.Ext(out), ".parquet") {
 			write = p.WriteParquet
 		}
-		if err := writeFile(out, true, write); err != nil {
+		if err := writeFile(out, true, func(w io.Writer) error { return write(until{ctx, w}) }); err != nil {
 			return err
 		}
 		if a.json {

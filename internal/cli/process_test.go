@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,6 +95,72 @@ func TestKillKeepsReservation(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A command that waits for a pipe into which nobody writes ends at the first interrupt, has charged nothing and leaves
+// nothing.
+func TestInterruptWhileItReads(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"fit", "-", "--schema", "clinic.yaml", "--target", "sick", "--epsilon", "1", "--out", "out"},
+		{"check", "-", "--schema", "clinic.yaml", "--target", "sick", "--epsilon", "1"},
+		{"init", "-", "--out", "new.yaml"},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			dir := t.TempDir()
+			if err := writeClinic(dir, 10_000); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := os.ReadFile(filepath.Join(dir, "clinic.csv"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := filesIn(t, dir)
+			c := process(t, dir, args...)
+			var stdout, stderr strings.Builder
+			c.Stdout, c.Stderr = &stdout, &stderr
+			pipe, err := c.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pipe.Write(rows[:128<<10]); err != nil { // more than a pipe holds: the command reads
+				t.Fatal(err)
+			}
+			_ = c.Process.Signal(syscall.SIGTERM)
+			ended := make(chan error, 1)
+			go func() { ended <- c.Wait() }()
+			select {
+			case <-ended:
+			case <-time.After(30 * time.Second):
+				_ = c.Process.Kill()
+				t.Fatal("it waits on")
+			}
+			if got := c.ProcessState.ExitCode(); got != exitOther || stdout.Len() > 0 || stderr.String() != "error: interrupted\n" {
+				t.Errorf("exit status %d, it said %q %q", got, stdout.String(), stderr.String())
+			}
+			if diff := cmp.Diff(before, filesIn(t, dir)); diff != "" {
+				t.Errorf("files: %s", diff)
+			}
+		})
+	}
+}
+
+// filesIn are the paths of all files under dir.
+func filesIn(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // A ledger that somebody deletes while a run trains: the run is charged, nothing is

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"pawl"
@@ -51,6 +52,9 @@ type app struct {
 	json    bool
 	opened  []io.Closer // ledgers
 	saved   string      // the folder of what a job released
+	// abandoned says that a step still runs, which may hold the ledgers.
+	abandoned bool
+	bound     atomic.Bool // whether it ends by itself after an interrupt, whatever it takes
 }
 
 // run is the whole program: it parses args, runs one verb and returns the exit
@@ -65,7 +69,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	err := root.ExecuteContext(ctx)
+	err := a.freely(ctx, func() error { return root.ExecuteContext(ctx) })
 	// Whoever did not look whether it was written: what did not come out is no success.
 	if out.failed != nil && (err == nil || errors.Is(err, out.failed)) {
 		return a.unwritten(out.failed)
@@ -123,12 +127,15 @@ sign, and a machine-readable statement.
 
 Start:     pawl fit adult --target income --epsilon 1
 Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		Version:           build.Version(),
-		Args:              noCommand,
-		PersistentPreRunE: flagValues,
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       build.Version(),
+		Args:          noCommand,
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
+			a.bound.Store(!slices.ContainsFunc(unbound, func(verb string) bool { return strings.HasPrefix(c.CommandPath()+" ", "pawl "+verb+" ") }))
+			return flagValues(c, args)
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { showHelp(c, c.OutOrStdout()) })
@@ -151,7 +158,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	root.AddCommand(commands(a)...)
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "fit", "train", "select", "search", "init", "describe":
+		case "fit", "train", "select", "search", "tune", "init", "describe":
 			c.Flags().Var((*totalFlag)(&a.ledger.total), "budget", "total epsilon of all jobs on DATA, granted once at first use (default: the cost of the first job); its delta is that of the first job, or 1e-6 if that is 0")
 		}
 	}
@@ -220,7 +227,7 @@ func flagValues(c *cobra.Command, args []string) error {
 			faults = append(faults, mistakef("leave it out for its default, or give a number above 0", "--%s must not be 0", f.Name))
 		}
 	})
-	return usage.All(append(faults, replaced(c, args))...)
+	return usage.All(append(faults, replaced(c, args), standard(c, args))...)
 }
 
 // totalFlag is an epsilon above 0, as the ledger writes it. Given, it is not empty.

@@ -22,10 +22,15 @@ import (
 func Text(err error) string {
 	text := err.Error()
 	if errors.Is(err, context.Canceled) && errors.Is(err, ledger.ErrUnavailable) {
-		return "interrupted" // by the operator: the ledger is not at fault
+		return interrupted // by the operator: the ledger is not at fault
 	}
 	if errors.Is(err, context.Canceled) {
-		text = strings.Replace(text, context.Canceled.Error(), "interrupted", 1)
+		text = strings.Replace(text, context.Canceled.Error(), interrupted, 1)
+		if from := strings.Index(text, ledger.ErrStore.Error()+": "); from >= 0 { // the store is not at fault
+			if n := strings.Index(text[from:], interrupted); n >= 0 {
+				text = text[:from] + text[from+n:]
+			}
+		}
 	}
 	if errors.Is(err, ledger.ErrInvalid) {
 		text = strings.Replace(text, ledger.ErrInvalid.Error()+": ", "", 1) // what follows says more
@@ -41,6 +46,9 @@ func Text(err error) string {
 	}
 	return line(text)
 }
+
+// interrupted is how an end by a signal is said.
+const interrupted = "interrupted"
 
 // folderAsFile is the fault of a folder that was read like a file, nil for any other.
 func folderAsFile(err error) *fs.PathError {
@@ -76,7 +84,7 @@ func Hint(err error) string {
 	if errors.As(err, &h) {
 		return line(h.Hint())
 	}
-	if errors.Is(err, ledger.ErrStore) && !errors.Is(err, ledger.ErrBroken) && !errors.Is(err, ledger.ErrNewer) && !errors.Is(err, ledger.ErrUnavailable) {
+	if errors.Is(err, ledger.ErrStore) && !errors.Is(err, ledger.ErrBroken) && !errors.Is(err, ledger.ErrNewer) && !errors.Is(err, ledger.ErrUnavailable) && !errors.Is(err, context.Canceled) {
 		return "choose the ledger with --ledger or PAWL_LEDGER"
 	}
 	if named, _ := fileAsFolder(err); named != nil {

@@ -393,7 +393,7 @@ func (s *Store) explain(err error) error {
 		case codes.SQLITE_CORRUPT:
 			what, kind = "the file is damaged or truncated; restore it from a backup, then charge later runs with pawl ledger book", ledger.ErrBroken
 		case codes.SQLITE_FULL:
-			what = "the disk is full; free some space, or name another ledger with --ledger"
+			what, kind = "the disk is full; free some space, then run the command again", ledger.ErrUnavailable
 		case codes.SQLITE_IOERR:
 			what, kind = "the disk reports an error", ledger.ErrUnavailable
 		}
