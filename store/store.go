@@ -32,7 +32,10 @@ func Parse(text string) (Address, error) {
 	}
 	if text == "" {
 		path, err := Own()
-		return Address{path: path}, err
+		if err != nil {
+			return Address{}, usage.New(err.Error(), "choose a ledger with --ledger sqlite:PATH, or set HOME to an absolute path")
+		}
+		return Address{path: path}, nil
 	}
 	scheme, rest, _ := strings.Cut(text, ":")
 	switch scheme = strings.ToLower(scheme); {
@@ -52,10 +55,7 @@ func Parse(text string) (Address, error) {
 // so that a budget cannot be reset by changing directory.
 func Own() (string, error) {
 	base, err := usage.OwnDir("XDG_DATA_HOME", ".local", "share")
-	if err != nil {
-		return "", usage.New("no home directory for the ledger: "+err.Error(), "choose a ledger with --ledger sqlite:PATH")
-	}
-	return filepath.Join(base, "pawl", "ledger.db"), nil
+	return filepath.Join(base, "pawl", "ledger.db"), err
 }
 
 // String may be shown: it holds no password.
@@ -142,7 +142,7 @@ func (d Address) existing(ctx context.Context) (ledger.Store, error) {
 func (d Address) secondPlace(warn func(string)) ledger.Heads {
 	dir, err := heads.Default()
 	if err != nil {
-		warn("no home directory, so a replaced or rolled-back ledger will not be detected: " + err.Error())
+		warn(err.Error() + ", so a replaced or rolled-back ledger will not be detected")
 		return nil
 	}
 	return heads.At(dir, d.Absolute())

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,6 +35,32 @@ func replaced(c *cobra.Command, args []string) error {
 		}
 	}
 	return nil
+}
+
+// standard settles what - stands for: standard input where a file is read, by one at the most, and standard output where
+// a command writes there by default. No other output has a place there.
+func standard(c *cobra.Command, args []string) error {
+	read, faults := []string{}, []error{}
+	for i, arg := range args {
+		if arg == table.Stdin {
+			read = append(read, fmt.Sprintf("argument %d", i+1))
+		}
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		switch {
+		case f.Value.String() != table.Stdin:
+		case strings.Contains(f.Usage, "default: standard output"):
+			_ = f.Value.Set("")
+		case slices.Contains(written, f.Name) || slices.Contains([]string{"checkpoint", "resume", "store", "html"}, f.Name):
+			faults = append(faults, mistakef("name a place on the disk; a file or folder of that name is ./-", "--%s -: this is not written to standard output", f.Name))
+		case f.Name == "test":
+			read = append(read, "--test")
+		}
+	})
+	if len(read) > 1 {
+		faults = append(faults, mistakef("name a file for one of them", "standard input can be read once, and is asked for by %s", strings.Join(read, " and ")))
+	}
+	return usage.All(faults...)
 }
 
 // written are the flags that name files to write, some of them in place of those that are there.

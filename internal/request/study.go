@@ -111,11 +111,16 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 			return nil, err
 		}
 	} else {
+		if how.Write { // nor does a place that cannot be written
+			if err := Writable(how.Dir, how.Replace); err != nil {
+				return nil, err
+			}
+		}
 		granted := j.Plan.Granted()
 		r = &study.Record{Name: name, Granted: &granted, Dataset: j.Dataset, Public: j.Plan.Public(), Space: j.Plan.Space().Name(), Strategy: j.study.kind, Spec: j.Plan.Spec(env), Started: time.Now().UTC(),
 			Expected: j.Plan.Expected().Seconds()}
 		if err := r.Save(folder); err != nil {
-			return nil, fmt.Errorf("the study could not be recorded, and nothing was charged: %w", err)
+			return nil, usage.New(fmt.Sprintf("%s cannot be written, and nothing was charged: %v", folder, usage.WithoutPath(err)), "set XDG_DATA_HOME to a folder that can be written")
 		}
 	}
 	if env.Study, err = openStudy(folder); err != nil {

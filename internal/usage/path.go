@@ -18,7 +18,10 @@ func OwnDir(variable string, rest ...string) (string, error) {
 	if err == nil && !filepath.IsAbs(home) {
 		err = errors.New("$HOME is not an absolute path")
 	}
-	return filepath.Join(append([]string{home}, rest...)...), err
+	if err != nil {
+		return "", New("no home directory: "+err.Error(), "set HOME, or "+variable+", to an absolute path")
+	}
+	return filepath.Join(append([]string{home}, rest...)...), nil
 }
 
 // WithoutPath is an error of the operating system without its path, which may be that of a
