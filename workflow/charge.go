@@ -3,11 +3,15 @@ package workflow
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"pawl/core/ledger"
+	"pawl/report"
 )
 
 // UnconfirmedError: a run is done and was charged, and the ledger that it was charged in
@@ -38,8 +42,10 @@ func unconfirmed(err error) bool { return errors.As(err, new(*UnconfirmedError))
 // ledger loses it. It is empty where nothing was booked.
 type Booking struct {
 	Receipt ledger.Receipt
-	permit  *ledger.Permit
-	held    ledger.Held
+	// Seeded says that it is a simulation: NOT PRIVATE.
+	Seeded bool
+	permit *ledger.Permit
+	held   ledger.Held
 }
 
 // Confirm asks the ledger through its address, a last time before anything of the outcome
@@ -51,6 +57,34 @@ func (b *Booking) Confirm(ctx context.Context, l *ledger.Ledger) error {
 	}
 	// What was paid for is not withheld because somebody interrupts now.
 	if err := l.Confirm(context.WithoutCancel(ctx), b.permit); err != nil {
+		return &UnconfirmedError{b.Receipt.ID, err}
+	}
+	return nil
+}
+
+// stated is the statement of a plan with what a run says of itself.
+func (b *Booking) stated(plan *Plan, env Env, version string, now time.Time) (*report.Statement, description, error) {
+	s, d, err := plan.statement(version, now)
+	if err != nil {
+		return nil, d, err
+	}
+	s.NotPrivate = s.NotPrivate || b.Seeded
+	if len(env.Digest) >= 8 {
+		s.Data.Fingerprint = hex.EncodeToString(env.Digest[:8])
+	}
+	if b.Receipt.ID == "" && s.Privacy.Events == nil {
+		s.Privacy.Events = []json.RawMessage{} // none, rather than unknown
+	}
+	return s, d, nil
+}
+
+// account adds to the statement of a plan what the ledger says, where something was booked. Its error is an
+// *UnconfirmedError.
+func (b *Booking) account(ctx context.Context, plan *Plan, env Env, s *report.Statement) error {
+	if b.Receipt.ID == "" {
+		return nil
+	}
+	if err := fillBudget(ctx, env.Ledger, plan.problem.Dataset, s, b.Receipt); err != nil {
 		return &UnconfirmedError{b.Receipt.ID, err}
 	}
 	return nil
@@ -100,6 +134,7 @@ func stillCharged(err error, entry string) error {
 // work that fails after rows were opened; before that it is cancelled.
 func (b *Booking) charge(ctx context.Context, env Env, q ledger.Request, work func(*ledger.Permit) error) (err error) {
 	b.permit, b.Receipt, err = env.Ledger.Reserve(ctx, q)
+	b.Seeded = b.Receipt.NotPrivate
 	if errors.Is(err, ledger.ErrRefused) || errors.Is(err, ledger.ErrInvalid) {
 		// Any other error may have come after the booking: the key is kept.
 		return errors.Join(err, env.Checkpoint.Forget())

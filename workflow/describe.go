@@ -1,9 +1,9 @@
 package workflow
 
 import (
+	"bytes"
 	"context"
-	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -93,10 +93,7 @@ func (d *describing) checkColumns() error {
 		case slices.Contains(p.Features[:i], f):
 			return usage("list every column once", "--columns lists %q twice", f)
 		case c < 0:
-			if near := schema.Nearest(f, names); near != "" {
-				hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-			}
-			return usage(hint, "--columns: %q is not a column of the schema", f)
+			return usage(schema.Meant(f, names, hint), "--columns: %q is not a column of the schema", f)
 		case !slices.Contains(names, f):
 			return usage(hint, "--columns: column %q %s", f, describe.Unusable(p.Schema, c))
 		}
@@ -106,10 +103,7 @@ func (d *describing) checkColumns() error {
 	}
 	p.targetColumn = p.Schema.Column(p.Target)
 	if p.targetColumn < 0 {
-		if near := schema.Nearest(p.Target, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-		}
-		return usage(hint, "target %q is not a column of the schema", p.Target)
+		return usage(schema.Meant(p.Target, names, hint), "target %q is not a column of the schema", p.Target)
 	}
 	c := &p.Schema.Columns[p.targetColumn]
 	if why := describe.Unusable(p.Schema, p.targetColumn); why != "" {
@@ -252,7 +246,6 @@ type Described struct {
 	Plan        *Plan
 	Description *report.Description
 	Booking
-	Seeded bool
 }
 
 // Describe runs a description: it reserves the plan and releases the figures. It fails as Run does.
@@ -268,30 +261,22 @@ func (plan *Plan) Describe(ctx context.Context, env Env) (out *Described, err er
 		out.Description, err = d.release.Release(ctx, permit, env.Rows)
 		return err
 	})
-	out.Seeded = out.Receipt.NotPrivate
 	return out, err
 }
 
 // Statement is the plan's, completed by what was released and what the ledger says.
 func (out *Described) Statement(ctx context.Context, env Env, version string, now time.Time) (*report.Statement, error) {
-	s, _, err := out.Plan.statement(version, now)
+	s, _, err := out.stated(out.Plan, env, version, now)
 	if err != nil {
 		return nil, err
 	}
-	s.Command, s.NotPrivate, s.Description = "describe", s.NotPrivate || out.Seeded, out.Description
-	if len(env.Digest) >= 8 {
-		s.Data.Fingerprint = hex.EncodeToString(env.Digest[:8])
-	}
-	if s.Privacy.Events == nil {
-		s.Privacy.Events = []json.RawMessage{} // none, rather than unknown
-	}
-	if out.Receipt.ID == "" {
-		return s, nil // nothing was booked
-	}
-	return s, out.Plan.fillBudget(ctx, env, s, out.Receipt)
+	s.Command, s.Description = "describe", out.Description
+	return s, out.account(ctx, out.Plan, env, s)
 }
 
-// Hold is that of Selected.
-func (out *Described) Hold(dir string, s *report.Statement, files map[string][]byte, safe Safe, cause error) error {
-	return out.hold(dir, header(s, false), files, safe, cause)
+// Files are those of a run that is held back.
+func (out *Described) Files(_ string, s *report.Statement) (map[string][]byte, error) {
+	var page, text bytes.Buffer
+	err := errors.Join(report.DescriptionHTML(&page, s), report.WriteJSON(&text, s))
+	return map[string][]byte{DescribeFile: page.Bytes(), StatementFile: text.Bytes()}, err
 }

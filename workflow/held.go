@@ -3,7 +3,6 @@ package workflow
 import (
 	"archive/tar"
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -90,32 +89,22 @@ const heldVersion = 1
 // HeldName is the name of the file in which the release of an entry is held back.
 func HeldName(entry string) string { return "held-" + entry + ".pawl" }
 
-// Hold encrypts what the run would have written into the output directory and returns a
-// *HeldError, or why even that failed. Nothing of it is left in the clear.
-func (out *Outcome) Hold(o *Output, s *report.Statement, safe Safe, cause error) error {
-	// In a folder of mode 0700, for as long as it takes to encrypt them.
-	in := cmp.Or(o.dir, DefaultDir)
-	if err := os.MkdirAll(in, 0o755); err != nil {
-		return errors.Join(cause, err)
-	}
-	dir, err := os.MkdirTemp(in, ".pawl-")
+// Files are the model and the statement of a run that is held back. They pass through a folder of mode 0700 in dir.
+func (out *Outcome) Files(dir string, s *report.Statement) (map[string][]byte, error) {
+	in, err := os.MkdirTemp(dir, whole.Unfinished)
 	if err != nil {
-		return errors.Join(cause, err)
+		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(in)
 	files := map[string][]byte{}
 	out.Model.NotPrivate = s.NotPrivate
-	err = out.Model.Save(dir, json.RawMessage("{}"), nil)
-	if err == nil {
-		err = readAll(dir, files)
+	if err = out.Model.Save(in, json.RawMessage("{}"), nil); err == nil {
+		err = readAll(in, files)
 	}
 	if err == nil {
 		files[StatementFile], err = json.Marshal(s)
 	}
-	if err != nil {
-		return errors.Join(cause, fmt.Errorf("what the run made is lost: %w", err))
-	}
-	return out.hold(in, header(s, true), files, safe, cause)
+	return files, err
 }
 
 // readAll reads the files of a model.
@@ -129,16 +118,35 @@ func readAll(dir string, files map[string][]byte) error {
 	return err
 }
 
-func header(s *report.Statement, run bool) HeldHeader {
-	return HeldHeader{Version: heldVersion, Time: s.Time, Command: s.Command, Epsilon: s.Privacy.EpsilonAsked, Delta: s.Privacy.DeltaAsked, Run: run}
+// Release is what a job has made and paid for: an *Outcome, a *Described, or a *Selected with its files.
+type Release interface {
+	Statement(ctx context.Context, env Env, version string, now time.Time) (*report.Statement, error)
+	Confirm(context.Context, *ledger.Ledger) error
+	Sign(context.Context, *ledger.Ledger) func(map[string]ledger.Hash) (*ledger.Signature, error)
+	// Files are what it would have written into dir.
+	Files(dir string, s *report.Statement) (map[string][]byte, error)
+	hold(dir string, h HeldHeader, files map[string][]byte, safe Safe, cause error) error
 }
 
-// Hold encrypts files that would have been written into dir and returns a *HeldError.
-func (out *Selected) Hold(dir string, s *report.Statement, files map[string][]byte, safe Safe, cause error) error {
-	return out.hold(dir, header(s, false), files, safe, cause)
+// Hold encrypts what a job would have written into dir and returns a *HeldError, or why even that failed. Nothing of it is
+// left in the clear.
+func Hold(r Release, dir string, s *report.Statement, safe Safe, cause error) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return errors.Join(cause, err)
+	}
+	files, err := r.Files(dir, s)
+	if err != nil {
+		return errors.Join(cause, fmt.Errorf("what the run made is lost: %w", err))
+	}
+	return r.hold(dir, HeldHeader{Version: heldVersion, Time: s.Time, Command: s.Command, Epsilon: s.Privacy.EpsilonAsked, Delta: s.Privacy.DeltaAsked}, files, safe, cause)
 }
 
-// Hold is that of Selected.
+func (out *Outcome) hold(dir string, h HeldHeader, files map[string][]byte, safe Safe, cause error) error {
+	h.Run = true
+	return out.Booking.hold(dir, h, files, safe, cause)
+}
+
+// Hold encrypts the files of a schema that was bought, as Hold does.
 func (out *InferOutcome) Hold(dir string, now time.Time, epsilon, delta string, files map[string][]byte, safe Safe, cause error) error {
 	h := HeldHeader{Version: heldVersion, Time: now.UTC(), Command: "init", Epsilon: epsilon, Delta: delta}
 	return out.hold(dir, h, files, safe, cause)

@@ -73,8 +73,8 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 		t.Fatal(failed)
 	}
 	keys := ring{}
-	err = out.Hold(o, s, Safe{Keys: keys}, err)
 	o.Discard()
+	err = Hold(out, dir, s, Safe{Keys: keys}, err)
 	var held *HeldError
 	if !errors.As(err, &held) || held.Entry != out.Receipt.ID || !strings.Contains(err.Error(), "the disk is full") || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("held: %v", err)

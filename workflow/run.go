@@ -87,8 +87,6 @@ type Outcome struct {
 	// halves are labelled as of the second class.
 	spread quality.Fine
 	cuts   [2]float64
-	// Seeded says that the ledger booked the run as a simulation: NOT PRIVATE.
-	Seeded bool
 	Booking
 }
 
@@ -164,7 +162,6 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	}
 	out := &Outcome{Plan: plan, Recipe: plan.Recipe}
 	err := plan.charge(ctx, env, &out.Booking, func(permit *ledger.Permit) error { return j.run(ctx, env, permit, out) })
-	out.Seeded = out.Receipt.NotPrivate
 	if err != nil && !unconfirmed(err) {
 		return nil, err
 	}

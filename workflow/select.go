@@ -2,8 +2,6 @@ package workflow
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -76,7 +74,6 @@ type Selected struct {
 	Plan      *Plan
 	Selection *feature.Selection
 	Booking
-	Seeded bool
 	// Table is what mode Local releases, else nil.
 	Table *NoisyTable
 	// Search is what method pafs as published did, else nil.
@@ -166,9 +163,7 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 		out.Seeded = plan.problem.Seed != nil
 		return out, j.choose(ctx, env, nil, out)
 	}
-	err := plan.charge(ctx, env, &out.Booking, func(permit *ledger.Permit) error { return j.choose(ctx, env, permit, out) })
-	out.Seeded = out.Receipt.NotPrivate
-	return out, err
+	return out, plan.charge(ctx, env, &out.Booking, func(permit *ledger.Permit) error { return j.choose(ctx, env, permit, out) })
 }
 
 func (c *choosing) choose(ctx context.Context, env Env, permit *ledger.Permit, out *Selected) error {
@@ -254,23 +249,14 @@ func (c *unseen) describe() description { return c.described("none: no row is us
 
 // Statement is the plan's, completed by what was chosen and what the ledger says.
 func (out *Selected) Statement(ctx context.Context, env Env, version string, now time.Time) (*report.Statement, error) {
-	s, d, err := out.Plan.statement(version, now)
+	s, d, err := out.stated(out.Plan, env, version, now)
 	if err != nil {
 		return nil, err
 	}
-	s.Command, s.NotPrivate = "select", s.NotPrivate || out.Seeded
-	if len(env.Digest) >= 8 {
-		s.Data.Fingerprint = hex.EncodeToString(env.Digest[:8])
-	}
-	if s.Privacy.Events == nil {
-		s.Privacy.Events = []json.RawMessage{} // none, rather than unknown
-	}
+	s.Command = "select"
 	for _, c := range out.Selection.Chosen {
 		s.Choice.Features = append(s.Choice.Features, c.Column.Name)
 	}
 	s.Choice.Selection = out.Plan.kept(&d, s)
-	if out.Receipt.ID == "" {
-		return s, nil // nothing was booked
-	}
-	return s, out.Plan.fillBudget(ctx, env, s, out.Receipt)
+	return s, out.account(ctx, out.Plan, env, s)
 }

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -183,17 +182,13 @@ func (p *problem) notCovered(own []string) []string {
 // what the ledger says after it.
 func (out *Outcome) Statement(ctx context.Context, env Env, version string, now time.Time) (*report.Statement, error) {
 	plan := out.Plan
-	s, d, err := plan.statement(version, now)
+	s, d, err := out.stated(plan, env, version, now)
 	if err != nil {
 		return nil, err
 	}
-	s.NotPrivate = s.NotPrivate || out.Seeded
 	s.Warnings = append(s.Warnings, out.warnings...)
 	if out.Rows != nil {
 		s.Data.Rows = fmt.Sprintf("private; released by a paid count: %d", *out.Rows)
-	}
-	if len(env.Digest) >= 8 {
-		s.Data.Fingerprint = hex.EncodeToString(env.Digest[:8])
 	}
 	s.Advice = nil
 	for _, r := range out.Recipe.Rules {
@@ -203,7 +198,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 	plan.job.(modelJob).complete(s, out)
 	s.Choice.Selection = plan.kept(&d, s)
 	s.Shapes = out.shapes()
-	return s, plan.fillBudget(ctx, env, s, out.Receipt)
+	return s, out.account(ctx, plan, env, s)
 }
 
 // chosenUnpaid is said first of a run whose choice nobody paid for.
@@ -253,10 +248,6 @@ func (out *Outcome) fillScore(s *report.Statement) {
 	}
 	s.Score.UsedForChoosing = number(out.Chosen)
 	s.Score.ByGroup = out.byGroup(s)
-}
-
-func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, receipt ledger.Receipt) error {
-	return fillBudget(ctx, env.Ledger, plan.problem.Dataset, s, receipt)
 }
 
 func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report.Statement, receipt ledger.Receipt) error {

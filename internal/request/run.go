@@ -182,16 +182,15 @@ func (d *Done) WriteDir(dir string) (string, error) {
 // ledger does not confirm is held back in a file under a key of its own, and nothing is
 // returned but the error.
 func (j *Job) Run(ctx context.Context, how Running) (*Done, error) {
+	var err error
 	switch {
 	case j.selects:
-		return j.choose(ctx, how)
-	case j.describes:
-		return j.describe(ctx, how)
+		err = checkTable(j.mode, j.table)
+	case how.Write:
+		err = checkDir(how.Dir, how.Replace || j.checkpoint != nil && !j.checkpoint.Fresh(), j.describes)
 	}
-	if how.Write {
-		if err := CheckDir(how.Dir, how.Replace || j.checkpoint != nil && !j.checkpoint.Fresh()); err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	env, err := j.seal(ctx)
 	if err != nil {
@@ -209,13 +208,57 @@ func (j *Job) Run(ctx context.Context, how Running) (*Done, error) {
 	return j.run(ctx, env, how)
 }
 
+// made is what a job has made and paid for. It is written once the ledger confirms it: into out, where that is not nil.
+type made interface {
+	workflow.Release
+	write(done *Done, out *workflow.Output, how *Running) error
+}
+
+// make charges the price and runs the stages.
+func (j *Job) make(ctx context.Context, env workflow.Env) (made, error) {
+	switch {
+	case j.selects:
+		out, err := j.Plan.Choose(ctx, env)
+		return &ofSelection{out, j.table, nil}, err
+	case j.describes:
+		out, err := j.Plan.Describe(ctx, env)
+		return ofDescription{out}, err
+	}
+	out, err := j.Plan.Run(ctx, env)
+	return ofModel{out}, err
+}
+
+type ofModel struct{ *workflow.Outcome }
+
+func (m ofModel) write(done *Done, out *workflow.Output, _ *Running) (err error) {
+	if done.Outcome = m.Outcome; out != nil {
+		done.Dir, err = out.Write(m.Model, done.Statement)
+	}
+	return err
+}
+
+type ofDescription struct{ *workflow.Described }
+
+func (m ofDescription) write(done *Done, out *workflow.Output, _ *Running) (err error) {
+	if out != nil {
+		done.Dir, err = out.WriteDescription(done.Statement)
+	}
+	return err
+}
+
+// run is Run once the rows are sealed.
 func (j *Job) run(ctx context.Context, env workflow.Env, how Running) (*Done, error) {
+	// Before anything is charged: what is paid for must have a place.
 	var out *workflow.Output
 	var err error
-	if how.Write {
-		if out, err = workflow.NewOutput(how.Dir, how.Replace); err != nil {
-			return nil, err
-		}
+	dir := cmp.Or(how.Dir, workflow.DefaultDir)
+	if j.selects {
+		dir, err = filepath.Dir(j.table), freeTable(j.table)
+	} else if how.Write {
+		out, err = workflow.NewOutput(how.Dir, how.Replace)
+	}
+	if err != nil {
+		return nil, err
 	}
 	ran := false
 	defer func() {
@@ -227,65 +270,42 @@ func (j *Job) run(ctx context.Context, env workflow.Env, how Running) (*Done, er
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := j.Plan.Run(ctx, env)
-	if err != nil && !isDoubt(err) {
-		return nil, err
+	m, doubt := j.make(ctx, env)
+	if doubt != nil && !isDoubt(doubt) {
+		return nil, doubt
 	}
-	ran = true // from here on what is staged is Write's
-	s, dir, err := j.desk.deliver(ctx, out, outcome, env, err, now)
-	if err != nil {
-		return nil, err
+	ctx = context.WithoutCancel(ctx) // an interrupt does not take away what was paid for
+	done := &Done{}
+	if done.Statement, err = m.Statement(ctx, env, build.Version(), now); done.Statement == nil {
+		return nil, errors.Join(doubt, err)
+	}
+	if doubt = cmp.Or(doubt, err, m.Confirm(ctx, env.Ledger)); doubt == nil {
+		if ran = true; out != nil { // from here on what is staged is its own
+			out.Confirm, out.Sign = func() error { return m.Confirm(ctx, env.Ledger) }, m.Sign(ctx, env.Ledger)
+		}
+		if doubt = m.write(done, out, &how); doubt != nil && !isDoubt(doubt) {
+			return nil, fmt.Errorf("the run was charged, but its files could not be written: %w", doubt)
+		}
+	}
+	if doubt != nil {
+		safe, err := j.desk.Safe()
+		if err != nil {
+			return nil, errors.Join(doubt, err)
+		}
+		if out != nil {
+			out.Discard()
+		}
+		return nil, workflow.Hold(m, dir, done.Statement, safe, doubt)
 	}
 	if out != nil {
-		for _, note := range out.Notes(dir) {
+		for _, note := range out.Notes(done.Dir) {
 			how.say(note)
 		}
 	}
 	if how.released != nil {
-		how.released(s)
+		how.released(done.Statement)
 	}
-	return &Done{Outcome: outcome, Statement: s, Dir: dir}, nil
-}
-
-// deliver writes the files of a run when the ledger confirms its entry, and holds them
-// back otherwise. doubt is what Run said of it already, or nil.
-func (d *Desk) deliver(ctx context.Context, out *workflow.Output, outcome *workflow.Outcome, env workflow.Env, doubt error, now time.Time) (s *report.Statement, dir string, err error) {
-	// An interrupt that comes now does not take away what was paid for.
-	ctx = context.WithoutCancel(ctx)
-	s, err = outcome.Statement(ctx, env, build.Version(), now)
-	if s == nil {
-		return nil, "", errors.Join(doubt, err)
-	}
-	if doubt == nil && err != nil {
-		// All but the budget is there: the ledger does not answer.
-		doubt = &workflow.UnconfirmedError{Entry: outcome.Receipt.ID, Cause: err}
-	}
-	if doubt == nil && out == nil {
-		return s, "", nil
-	}
-	if doubt == nil {
-		out.Confirm, out.Sign = func() error { return outcome.Confirm(ctx, env.Ledger) }, outcome.Sign(ctx, env.Ledger)
-		dir, err := out.Write(outcome.Model, s)
-		if err == nil {
-			return s, dir, nil
-		}
-		if !isDoubt(err) {
-			return nil, "", fmt.Errorf("the run was charged, but its files could not be written: %w", err)
-		}
-		doubt = err
-	}
-	safe, err := d.Safe()
-	if err != nil {
-		return nil, "", errors.Join(doubt, err)
-	}
-	if out == nil {
-		// It is paid for, so it needs a place all the same.
-		if out, err = workflow.NewOutput("", false); err != nil {
-			return nil, "", errors.Join(doubt, err)
-		}
-	}
-	out.Discard()
-	return nil, "", outcome.Hold(out, s, safe, doubt)
+	return done, nil
 }
 
 // isDoubt says that a run is done and that the ledger does not confirm it.
@@ -309,9 +329,7 @@ func Writable(path string, replace bool) error {
 // anybody a README. "" stands for a new folder.
 func CheckDir(path string, replace bool) error { return checkDir(path, replace, false) }
 
-// CheckDescribeDir is CheckDir for a description, which does not replace a model.
-func CheckDescribeDir(path string, replace bool) error { return checkDir(path, replace, true) }
-
+// checkDir is CheckDir, also for a description, which does not replace a model.
 func checkDir(path string, replace, describes bool) error {
 	dir := cmp.Or(path, workflow.DefaultDir)
 	info, err := os.Stat(dir)

@@ -2,10 +2,8 @@ package request
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"pawl/data/columnar"
-	"pawl/internal/build"
 	"pawl/internal/usage"
 	"pawl/report"
 	"pawl/workflow"
@@ -228,71 +226,53 @@ func tableColumns(t *workflow.NoisyTable) []columnar.Data {
 	return append(out, labels)
 }
 
-// choose is Run for a choice of features. The noisy table of mode local is written.
-func (j *Job) choose(ctx context.Context, how Running) (*Done, error) {
-	table := j.table
-	if err := checkTable(j.mode, table); err != nil {
-		return nil, err
-	}
-	env, err := j.seal(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if table != "" {
-		// Before anything is charged: what is paid for must have a place.
-		if _, err := os.Lstat(table); err == nil {
-			return nil, usage.New(table+" exists already and is not replaced", "name another file with --out, or remove this one")
-		}
-		if err := writable(table); err != nil {
-			return nil, err
-		}
-	}
-	now, err := j.begin(ctx, &env, how)
-	if err != nil {
-		return nil, err
-	}
-	out, err := j.Plan.Choose(ctx, env)
-	if err != nil && !isDoubt(err) {
-		return nil, err
-	}
-	doubt := err
-	s, err := out.Statement(ctx, env, build.Version(), now)
-	if s == nil {
-		return nil, errors.Join(doubt, err)
-	}
-	v := viewSelection(out, s)
-	if doubt = cmp.Or(doubt, err, out.Confirm(ctx, env.Ledger)); doubt != nil {
-		return nil, j.hold(out, s, v, table, doubt)
-	}
-	if table != "" {
-		path, err := WritePaid(func(note string) { how.say("note: " + note) }, table, false, tableWriter(table, out.Table))
-		if err != nil {
-			return nil, err
-		}
-		v.Table = viewTable(path, out)
-	}
-	return &Done{Selection: v, Statement: s}, nil
+// ofSelection is a choice of features, with the file of the noisy table of mode local, or "".
+type ofSelection struct {
+	*workflow.Selected
+	table string
+	view  *Selection
 }
 
-// hold holds back what a selection would have released.
-func (j *Job) hold(out *workflow.Selected, s *report.Statement, v *Selection, table string, doubt error) error {
-	safe, err := j.desk.Safe()
-	if err != nil {
-		return errors.Join(doubt, err)
+func (m *ofSelection) Statement(ctx context.Context, env workflow.Env, version string, now time.Time) (*report.Statement, error) {
+	s, err := m.Selected.Statement(ctx, env, version, now)
+	if s != nil {
+		m.view = viewSelection(m.Selected, s)
 	}
-	var text bytes.Buffer
-	if err := report.Encode(&text, v); err != nil {
-		return errors.Join(doubt, err)
+	return s, err
+}
+
+func (m *ofSelection) write(done *Done, _ *workflow.Output, how *Running) error {
+	if done.Selection = m.view; m.table == "" {
+		return nil
 	}
-	files, dir := map[string][]byte{"selection.json": text.Bytes()}, "."
-	if table != "" {
-		var rows bytes.Buffer
-		if err := tableWriter(table, out.Table)(&rows); err != nil {
-			return errors.Join(doubt, err)
-		}
-		files[filepath.Base(table)], dir = rows.Bytes(), filepath.Dir(table)
+	path, err := WritePaid(func(note string) { how.say("note: " + note) }, m.table, false, tableWriter(m.table, m.Table))
+	if err == nil {
+		m.view.Table = viewTable(path, m.Selected)
 	}
-	return out.Hold(dir, s, files, safe, doubt)
+	return err
+}
+
+// Files implements workflow.Release.
+func (m *ofSelection) Files(string, *report.Statement) (map[string][]byte, error) {
+	var text, rows bytes.Buffer
+	err := report.Encode(&text, m.view)
+	files := map[string][]byte{"selection.json": text.Bytes()}
+	if err == nil && m.table != "" {
+		err = tableWriter(m.table, m.Table)(&rows)
+		files[filepath.Base(m.table)] = rows.Bytes()
+	}
+	return files, err
+}
+
+// freeTable refuses a table whose file is there already, or cannot be written; "" is none.
+func freeTable(table string) error {
+	if table == "" {
+		return nil
+	}
+	if _, err := os.Lstat(table); err == nil {
+		return usage.New(table+" exists already and is not replaced", "name another file with --out, or remove this one")
+	}
+	return writable(table)
 }
 
 // checkTable holds --out against --mode.
