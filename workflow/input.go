@@ -182,10 +182,7 @@ func (p *problem) checkTarget() error {
 	}
 	p.targetColumn = p.Schema.Column(p.Target)
 	if p.targetColumn < 0 {
-		if near := schema.Nearest(p.Target, names); near != "" {
-			list = fmt.Sprintf("did you mean %q? %s", near, list)
-		}
-		return usage(list, "target %q is not a column of the schema", p.Target)
+		return usage(schema.Meant(p.Target, names, list), "target %q is not a column of the schema", p.Target)
 	}
 	c := &p.Schema.Columns[p.targetColumn]
 	switch {
@@ -229,15 +226,8 @@ func (p *problem) checkChoices() error {
 		return usage(fmt.Sprintf("use --model %s instead; models that were trained with it still predict", instead), "the learner %q was removed", p.Model)
 	}
 	if p.Model != "" && !slices.Contains(advise.Learners, advise.Learner(p.Model)) {
-		names := []string{"auto"}
-		for _, l := range advise.Learners {
-			names = append(names, string(l))
-		}
-		hint := "models: " + strings.Join(names, ", ")
-		if near := schema.Nearest(p.Model, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-		}
-		return usage(hint, "unknown model %q", p.Model)
+		names := append([]string{"auto"}, mistake.Words(advise.Learners)...)
+		return usage(schema.Meant(p.Model, names, "models: "+strings.Join(names, ", ")), "unknown model %q", p.Model)
 	}
 	if p.Workflow == STW && p.Model != "" && p.Model != string(advise.Descent) {
 		return usage("leave out --model", "a choice among candidates and --model %s exclude each other", p.Model)
@@ -259,11 +249,7 @@ func (p *problem) checkChoices() error {
 		if _, level, ok := strings.Cut(f, "="); ok && level != "" && err != nil {
 			return usage("write column=level with a declared level", "%v", err)
 		}
-		hint := "columns that can be features: " + strings.Join(names, ", ")
-		if near := schema.Nearest(f, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-		}
-		return usage(hint, "feature %q is not a usable column of the schema", f)
+		return usage(schema.Meant(f, names, "columns that can be features: "+strings.Join(names, ", ")), "feature %q is not a usable column of the schema", f)
 	}
 	constant := (p.Model == "" || p.Model == "auto") && p.Rows > 0 || p.Model == string(advise.Majority) || p.Model == string(advise.Mean)
 	switch {

@@ -53,10 +53,7 @@ func (p *problem) checkScoreBy() error {
 	}
 	i := p.Schema.Column(p.ScoreBy)
 	if i < 0 {
-		if near := schema.Nearest(p.ScoreBy, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-		}
-		return usage(hint, "cannot score by %q: it is not a column of the schema", p.ScoreBy)
+		return usage(schema.Meant(p.ScoreBy, names, hint), "cannot score by %q: it is not a column of the schema", p.ScoreBy)
 	}
 	c := &p.Schema.Columns[i]
 	why := ""

@@ -32,10 +32,7 @@ func (in *SelectInput) checkMethod() error {
 	if slices.Contains(names, in.Method) {
 		return nil
 	}
-	if near := schema.Nearest(in.Method, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-	}
-	return usage(hint, "unknown method %q", in.Method)
+	return usage(schema.Meant(in.Method, names, hint), "unknown method %q", in.Method)
 }
 
 // free says that nothing is paid: as published, or no row is looked at.

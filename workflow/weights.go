@@ -32,11 +32,7 @@ func (p *problem) classWeights() ([]float64, error) {
 	for name, w := range p.ClassWeights {
 		k := slices.Index(levels, name)
 		if k < 0 {
-			hint := "classes: " + strings.Join(levels, ", ")
-			if near := schema.Nearest(name, levels); near != "" {
-				hint = "did you mean " + near + "? " + hint
-			}
-			return nil, usage(hint, "class weight of %q, which is not a class of %q", name, p.Target)
+			return nil, usage(schema.Meant(name, levels, "classes: "+strings.Join(levels, ", ")), "class weight of %q, which is not a class of %q", name, p.Target)
 		}
 		if !(w > 0 && w <= math.MaxFloat32) {
 			return nil, usage("example: 5", "the weight of class %q must be a finite number above 0, got %g", name, w)
@@ -99,15 +95,11 @@ func (p *problem) directed(k learn.Kind) error {
 		i := p.Schema.Column(name)
 		switch {
 		case i < 0:
-			hint := "columns are those of the schema"
 			var names []string
 			for i := range p.Schema.Columns {
 				names = append(names, p.Schema.Columns[i].Name)
 			}
-			if near := schema.Nearest(name, names); near != "" {
-				hint = "did you mean " + near + "?"
-			}
-			return usage(hint, "a monotone effect of %q, which is no column", name)
+			return usage(schema.Meant(name, names, "columns are those of the schema"), "a monotone effect of %q, which is no column", name)
 		case i == p.targetColumn:
 			return usage("name other columns", "a monotone effect of %q, which is the target", name)
 		case way != 1 && way != -1:

@@ -1,6 +1,17 @@
 package schema
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
+
+// Meant is advice, which may be "", behind the question whether the candidate nearest to word was meant, where there is one.
+func Meant(word string, candidates []string, advice string) string {
+	if near := Nearest(word, candidates); near != "" {
+		return strings.TrimSuffix(fmt.Sprintf("did you mean %q? %s", near, advice), " ")
+	}
+	return advice
+}
 
 // Nearest returns the candidate closest to word by edit distance without regard
 // to case and to blanks around them, or "" when none is near enough to be a likely slip of the pen (more

@@ -47,11 +47,7 @@ func TableNames() (names []string) {
 
 // NamesAdvice lists names of data sets, and first the one that may have been meant.
 func NamesAdvice(name string, names []string) string {
-	advice := "built-in data sets: " + strings.Join(names, ", ")
-	if near := schema.Nearest(name, names); near != "" {
-		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
-	}
-	return advice
+	return schema.Meant(name, names, "built-in data sets: "+strings.Join(names, ", "))
 }
 
 // IsImages says whether DATA is a built-in set of images. A table of that name in

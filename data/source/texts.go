@@ -195,10 +195,7 @@ func textColumns(s *schema.Schema, target string) (*Images, error) {
 	case target == "":
 		return nil, usage.New("missing --target, the column to predict", hint)
 	case !slices.Contains(classes, target):
-		if near := schema.Nearest(target, classes); near != "" {
-			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-		}
-		return nil, usage.New(fmt.Sprintf("target %q is not a column of classes", target), hint)
+		return nil, usage.New(fmt.Sprintf("target %q is not a column of classes", target), schema.Meant(target, classes, hint))
 	case len(others) > 0:
 		return nil, usage.New(fmt.Sprintf("column %q is neither the text nor the target, and a text network uses only these two", others[0]),
 			"declare it type: ignore, or use pawl fit, which combines texts with other columns")

@@ -11,6 +11,7 @@ import (
 	"pawl/data/schema"
 	"pawl/evidence/advise"
 	"pawl/evidence/lab"
+	mistake "pawl/internal/usage"
 	"pawl/model"
 	"pawl/search/feature"
 	"pawl/workflow"
@@ -177,13 +178,9 @@ func (d *Data) Check(s Spec, delta string) error {
 		return d.checkTable(s, delta)
 	}
 	const hint = "terms for images: a network, logistic, linear, features:scatter, rwt, as-drawn, an optimizer, lr=, clip=, batch=, epochs="
-	for _, c := range []struct {
-		given bool
-		word  string
-	}{{s.Standard, "stw"}, {s.Encoding != "", "encoding:"}, {s.Count > 0, "a number of features"}, {s.Features != nil, "a list of columns"}, {s.Model != "" && s.Model != string(advise.Descent), "model:" + s.Model}} {
-		if c.given {
-			return usage(hint, "%s: %s is for tables, and %s holds images", s.Text, c.word, d.Name)
-		}
+	if word := cmp.Or(mistake.Given(s.Standard, "stw"), mistake.Given(s.Encoding != "", "encoding:"), mistake.Given(s.Count > 0, "a number of features"),
+		mistake.Given(s.Features != nil, "a list of columns"), mistake.Given(s.Model != "" && s.Model != string(advise.Descent), "model:"+s.Model)); word != "" {
+		return usage(hint, "%s: %s is for tables, and %s holds images", s.Text, word, d.Name)
 	}
 	if s.Scatter && s.Network != "" {
 		return usage("features:scatter, or "+s.Network, "%s: features:scatter go with the linear model, and %s takes pixels", s.Text, s.Network)
@@ -210,13 +207,8 @@ func (d *Data) checkTable(s Spec, delta string) error {
 	if s.ofTable() {
 		return d.checkNetwork(s, f)
 	}
-	for _, c := range []struct {
-		given bool
-		word  string
-	}{{s.TrainLast > 0, "rwt"}, {s.AsDrawn, "as-drawn"}, {s.Optimizer != "", s.Optimizer}, {s.Batch > 0, "batch="}, {s.Epochs > 0, "epochs="}} {
-		if c.given {
-			return usage(hint, "%s: %s is for networks", s.Text, c.word)
-		}
+	if word := cmp.Or(mistake.Given(s.TrainLast > 0, "rwt"), mistake.Given(s.AsDrawn, "as-drawn"), s.Optimizer, mistake.Given(s.Batch > 0, "batch="), mistake.Given(s.Epochs > 0, "epochs=")); word != "" {
+		return usage(hint, "%s: %s is for networks", s.Text, word)
 	}
 	if s.Standard && (s.LearningRate > 0 || s.ClippingNorm > 0) {
 		return usage("leave them out", "%s: stw chooses learning rate and clipping norm itself", s.Text)

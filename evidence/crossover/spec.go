@@ -12,9 +12,9 @@ import (
 	"pawl/compute/zoo"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
+	mistake "pawl/internal/usage"
 	"pawl/learn"
 	"pawl/search/feature"
-	"pawl/workflow"
 )
 
 // Spec is a whole configuration, as its words say. Zero fields are left to the rules.
@@ -79,7 +79,7 @@ var Encodings = []string{"one-hot", "integer", "numeric", "linear", "thermometer
 var optimizers = []string{"sgd", "momentum", "adam", "adam-wosm", "adadp"}
 
 func usage(hint, format string, args ...any) error {
-	return &workflow.UsageError{Msg: fmt.Sprintf(format, args...), Advice: hint}
+	return mistake.Newf(hint, format, args...)
 }
 
 // ParseSpec reads a configuration. Errors are *workflow.UsageError and name the word at
@@ -148,17 +148,11 @@ func (s *Spec) set(field *string, value, word string) error {
 func (s *Spec) unknown(word string) error {
 	names := []string{"rwt", "random-weights", "unpaid", "as-drawn", "stw", "features:", "columns:", "encoding:", "model:", "optimizer:"}
 	names = append(names, optimizers...)
-	for _, l := range advise.Learners {
-		names = append(names, string(l))
-	}
+	names = append(names, mistake.Words(advise.Learners)...)
 	for _, n := range zoo.List() {
 		names = append(names, n.Name)
 	}
-	hint := "words: " + strings.Join(names, ", ") + ", NET.yaml, lr=, clip=, batch=, epochs="
-	if near := schema.Nearest(word, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q? pawl crossover --help lists the terms", near)
-	}
-	return usage(hint, "%s: unknown term %q in a configuration", s.Text, word)
+	return usage(schema.Meant(word, names, "pawl crossover --help lists the terms"), "%s: unknown term %q in a configuration", s.Text, word)
 }
 
 func (s *Spec) named(word, kind, value string) error {

@@ -22,19 +22,14 @@ trade-off between false positives and false negatives that an attack can reach
   pawl account event examples/events/search-and-train.json --delta 1e-5
   pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5
   pawl account export out/statement.json > events.py`,
-		Args: noCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(accountDPSGD(a), accountEvent(a), accountCompare(a), accountExport(a))
 	return c
 }
 
 func accountDPSGD(a *app) *cobra.Command {
-	var (
-		f      trainingFlags
-		target targetFlags
-		how    howFlags
-	)
+	var f trainingFlags
+	var target costFlags
 	c := &cobra.Command{
 		Use:   "dpsgd --sampling-rate Q --noise-multiplier S --steps T --delta D",
 		Short: "Compute the epsilon of one DP-SGD training run",
@@ -56,20 +51,16 @@ both.`,
 			if err != nil {
 				return err
 			}
-			return a.answer(pawl.Account{DPSGD: training, Delta: target.delta, Epsilon: target.epsilon, Relation: how.asked(c), Accountant: how.method}.Answer())
+			return a.answer(pawl.Account{DPSGD: training, Delta: target.delta, Epsilon: target.epsilon, Relation: target.asked(c), Accountant: target.method}.Answer())
 		},
 	}
 	f.register(c)
 	target.register(c, "compute delta at this epsilon", "failure probability delta, well below 1/rows")
-	how.register(c)
 	return c
 }
 
 func accountEvent(a *app) *cobra.Command {
-	var (
-		target targetFlags
-		how    howFlags
-	)
+	var target costFlags
 	c := &cobra.Command{
 		Use:   "event FILE --delta D",
 		Short: "Compute the epsilon of a privacy event read from a file",
@@ -101,11 +92,10 @@ Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it ne
 			if err != nil {
 				return err
 			}
-			return a.answer(pawl.Account{Event: text, Name: name, Delta: target.delta, Epsilon: target.epsilon, Relation: how.asked(c), Accountant: how.method}.Answer())
+			return a.answer(pawl.Account{Event: text, Name: name, Delta: target.delta, Epsilon: target.epsilon, Relation: target.asked(c), Accountant: target.method}.Answer())
 		},
 	}
 	target.register(c, "compute delta at this epsilon", "failure probability delta, well below 1/units; 0 asks for pure DP")
-	how.register(c)
 	return c
 }
 
@@ -138,13 +128,10 @@ selection with random stopping, guarantees for groups, and seeded noise.`,
 				return err
 			}
 			out, err := pawl.Account{Event: text, Name: name, Delta: delta, Relation: relation}.DPAccounting()
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case a.json:
-				return writeJSON(a.out, out)
 			}
-			return out.WritePython(a.out)
+			return a.print(out, out.WritePython)
 		},
 	}
 	c.Flags().StringVar(&delta, "delta", "", "failure probability delta at which epsilon is printed (default: that of the file)")
@@ -152,13 +139,10 @@ selection with random stopping, guarantees for groups, and seeded noise.`,
 	return c
 }
 
-// print writes an answer as JSON or in words.
+// answer writes an answer as JSON or in words.
 func (a *app) answer(ans *pawl.Answer, err error) error {
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case a.json:
-		return ans.WriteJSON(a.out)
 	}
-	return ans.WriteText(a.out)
+	return a.printed(ans)
 }

@@ -17,10 +17,14 @@ func (f *targetFlags) register(c *cobra.Command, epsilon, delta string) {
 	targetAliases(c)
 }
 
-// howFlags say how to count.
-type howFlags struct{ method, relation string }
+// costFlags are a target, and how to count.
+type costFlags struct {
+	targetFlags
+	method, relation string
+}
 
-func (f *howFlags) register(c *cobra.Command) {
+func (f *costFlags) register(c *cobra.Command, epsilon, delta string) {
+	f.targetFlags.register(c, epsilon, delta)
 	accountantFlag(c.Flags(), &f.method)
 	c.Flags().StringVar(&f.relation, "relation", "add_or_remove_one", "neighbouring relation: add_or_remove_one, replace_one or zero_out")
 }
@@ -93,7 +97,7 @@ func (f *targetFlags) required(c *cobra.Command, pure bool) error {
 }
 
 // asked is the relation where it was typed, so that a file may state another.
-func (f *howFlags) asked(c *cobra.Command) string {
+func (f *costFlags) asked(c *cobra.Command) string {
 	if c.Flags().Changed("relation") {
 		return f.relation
 	}

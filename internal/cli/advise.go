@@ -51,7 +51,7 @@ advise rules, pawl advise menu and pawl advise thresholds.`,
 	s.Int64Var(&f.Classes, "classes", 2, "number of classes of the target")
 	s.StringVar(&f.Task, "task", "", "classification or regression")
 	s.Int64Var(&f.Numeric, "numeric", 0, "number of numeric attributes (default: half)")
-	s.BoolVar(&f.Text, "text", false, "the data have a text column besides --attributes others")
+	s.BoolVar(&f.Text, "text", false, "the data also have a text column, which --attributes does not count")
 	s.StringVar(&f.Images, "images", "", "images of size HEIGHTxWIDTHxCHANNELS, such as 28x28x1")
 	s.Int64Var(&f.Vectors, "vectors", 0, "length of vectors from a public extractor")
 	s.StringVar(&f.Target, "target", "", "column of DATA to predict (built-in data sets have a default)")
@@ -88,10 +88,7 @@ func giveAdvice(ctx context.Context, a *app, args []string, f *query.Facts, diag
 			return err
 		}
 	}
-	if a.json {
-		return writeJSON(a.out, answer)
-	}
-	return answer.WriteText(a.out)
+	return a.show(answer)
 }
 
 // checkSVG refuses to replace what is no drawing.

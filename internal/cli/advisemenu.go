@@ -174,10 +174,7 @@ func adviseThresholdsCommand(a *app) *cobra.Command {
 		Args:    exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			all := advise.Derive(advise.Measured())
-			if a.json {
-				return writeJSON(a.out, map[string]any{"thresholds": all})
-			}
-			return printThresholds(a.out, all)
+			return a.print(map[string]any{"thresholds": all}, func(w io.Writer) error { return printThresholds(w, all) })
 		},
 	}
 }

@@ -21,8 +21,6 @@ standard output.`,
 		Example: `  pawl audit mechanism --name objective-perturbation --epsilon 1 --runs 100000
   pawl audit mia --model out --data location30 --attack lira
   pawl audit canary --data mnist --model mnist-paw-fcn --epsilon 4 --canaries 5000`,
-		Args: noCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(auditMechanism(a), auditMIA(a), auditCanary(a))
 	return c

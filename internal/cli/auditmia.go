@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +20,7 @@ import (
 	"pawl/evidence/audit/campaign"
 	"pawl/evidence/audit/inference"
 	"pawl/evidence/audit/membership"
+	"pawl/internal/usage"
 )
 
 type miaFlags struct {
@@ -77,17 +77,13 @@ that target is charged with it.`,
 			return miaModel(c.Context(), a, f)
 		},
 	}
-	var kinds []string
-	for _, k := range inference.Kinds() {
-		kinds = append(kinds, string(k))
-	}
 	s := c.Flags()
 	s.StringVar(&f.model, "model", "", "output directory of pawl fit or pawl train, whose settings are used")
 	s.StringVar(&f.data, "data", "", "data set that the model was trained on")
 	schemaFlag(s, &f.schema)
 	s.StringVar(&f.index, "index", "", "file with the row numbers of DATA, from 0, one per line, that the model was trained on: attack its weights by a threshold")
 	s.StringVar(&f.scores, "scores", "", "CSV file of an attack made elsewhere: score, member and optionally class")
-	s.StringVar(&f.attack, "attack", string(inference.LiRA), strings.Join(kinds, ", "))
+	s.StringVar(&f.attack, "attack", string(inference.LiRA), strings.Join(usage.Words(inference.Kinds()), ", "))
 	s.IntVar(&f.shadows, "shadows", 0, "number of shadow models (default: 16 for lira, 4 for rmia, 1 for svm and logistic)")
 	s.IntVar(&f.records, "records", 0, "number of records to draw (default: all of a table, 10000 images)")
 	s.StringVar(&f.epsilon, "epsilon", "", "claimed epsilon of --scores")
@@ -259,13 +255,6 @@ func parseAttack(name string) (inference.Kind, error) {
 	if slices.Contains(inference.Kinds(), kind) {
 		return kind, nil
 	}
-	var names []string
-	for _, k := range inference.Kinds() {
-		names = append(names, string(k))
-	}
-	advice := strings.Join(names, ", ")
-	if near := schema.Nearest(name, names); near != "" {
-		advice = fmt.Sprintf("did you mean %q? attacks: %s", near, advice)
-	}
-	return "", mistakef(advice, "unknown attack %s", strconv.Quote(name))
+	names := usage.Words(inference.Kinds())
+	return "", mistakef(schema.Meant(name, names, "attacks: "+strings.Join(names, ", ")), "unknown attack %q", name)
 }

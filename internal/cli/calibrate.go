@@ -20,19 +20,14 @@ epsilon shown is that of the printed, rounded parameter.`,
   pawl calibrate gaussian --epsilon 0.5 --delta 1e-5
   pawl calibrate laplace --epsilon 0.1
   pawl calibrate event plan.json --epsilon 2 --delta 1e-5   # one number in plan.json is "?"`,
-		Args: noCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(calibrateDPSGD(a), calibrateGaussian(a), calibrateLaplace(a), calibrateEvent(a))
 	return c
 }
 
 func calibrateDPSGD(a *app) *cobra.Command {
-	var (
-		f      trainingFlags
-		target targetFlags
-		how    howFlags
-	)
+	var f trainingFlags
+	var target costFlags
 	c := &cobra.Command{
 		Use:   "dpsgd --epsilon E --delta D --sampling-rate Q --steps T",
 		Short: "Find the noise multiplier, steps or sampling rate of DP-SGD for a target epsilon",
@@ -57,12 +52,11 @@ The result holds for Poisson sampling.`,
 				}
 				return mistakef("give a larger --noise-multiplier, or leave it out to find it", "no value of %s gives a finite epsilon without noise", open)
 			}
-			return a.answer(pawl.Calibrate{DPSGD: training, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())
+			return a.answer(pawl.Calibrate{DPSGD: training, Epsilon: target.epsilon, Delta: target.delta, Relation: target.relation, Accountant: target.method}.Answer())
 		},
 	}
 	f.register(c)
 	target.register(c, "target epsilon, never exceeded (required)", "failure probability delta, well below 1/rows (required)")
-	how.register(c)
 	return c
 }
 
@@ -78,11 +72,8 @@ func calibrateLaplace(a *app) *cobra.Command {
 
 // calibrateRelease is for one kind of noise on a number of releases.
 func calibrateRelease(a *app, kind, example string, pure bool) *cobra.Command {
-	var (
-		target             targetFlags
-		how                howFlags
-		count, sensitivity string
-	)
+	var target costFlags
+	var count, sensitivity string
 	use, norm := kind+" --epsilon E --delta D", "L2"
 	if pure {
 		use, norm = kind+" --epsilon E", "L1"
@@ -109,7 +100,7 @@ func calibrateRelease(a *app, kind, example string, pure bool) *cobra.Command {
 					return mistakef("", "--sensitivity: %s is not greater than 0", sensitivity)
 				}
 			}
-			return a.answer(pawl.Calibrate{Release: kind, Count: n, Sensitivity: size, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())
+			return a.answer(pawl.Calibrate{Release: kind, Count: n, Sensitivity: size, Epsilon: target.epsilon, Delta: target.delta, Relation: target.relation, Accountant: target.method}.Answer())
 		},
 	}
 	delta := "failure probability delta, well below 1/units (required)"
@@ -117,7 +108,6 @@ func calibrateRelease(a *app, kind, example string, pure bool) *cobra.Command {
 		delta = "failure probability delta (default 0: pure DP)"
 	}
 	target.register(c, "target epsilon, never exceeded (required)", delta)
-	how.register(c)
 	c.Flags().StringVar(&count, "count", "1", "number of releases that share the target")
 	c.Flags().StringVar(&sensitivity, "sensitivity", "", norm+" sensitivity of a release; also prints the standard deviation of the noise")
 	return c

@@ -10,10 +10,7 @@ import (
 )
 
 func calibrateEvent(a *app) *cobra.Command {
-	var (
-		target targetFlags
-		how    howFlags
-	)
+	var target costFlags
 	c := &cobra.Command{
 		Use:   "event FILE --epsilon E --delta D",
 		Short: "Find the number written as \"?\" in an event file",
@@ -31,10 +28,9 @@ FILE may be - for standard input.`, strings.Join(openNumbers(), ", ")),
 			if err != nil {
 				return err
 			}
-			return a.answer(pawl.Calibrate{Event: text, Name: name, Epsilon: target.epsilon, Delta: target.delta, Relation: how.asked(c), Accountant: how.method}.Answer())
+			return a.answer(pawl.Calibrate{Event: text, Name: name, Epsilon: target.epsilon, Delta: target.delta, Relation: target.asked(c), Accountant: target.method}.Answer())
 		},
 	}
 	target.register(c, "target epsilon, never exceeded (required)", "failure probability delta (default 0: pure DP)")
-	how.register(c)
 	return c
 }

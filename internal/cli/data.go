@@ -20,8 +20,6 @@ func dataCommand(a *app) *cobra.Command {
 		Short:   "List, describe and get the built-in data sets",
 		Long:    "List, describe and get the data sets that pawl knows. Some are part of the program. The\nothers are read from your data folder (--data-dir, PAWL_DATA, or the one that pawl data\nget fills), and their checksums are verified.",
 		Example: "  pawl data list\n  pawl data describe adult\n  pawl data get mnist",
-		Args:    noCommand,
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
 		Use:     "list",

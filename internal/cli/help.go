@@ -19,7 +19,7 @@ var flagGroups = []struct {
 	names string
 }{
 	{"Privacy", "epsilon delta noise-multiplier accountant relation budget allow-large-delta anyway pay release seed non-private as-published"},
-	{"Job", "target columns class-weight threshold recall cost model a b c method k level mode epsilons at strategy space preset workflow search features learner"},
+	{"Job", "target columns class-weight threshold recall cost metric monotone target-scale model a b c method k level mode epsilons at strategy space preset workflow search features learner"},
 	{"Tables and texts", "schema test bad-rows score-by encoding vocabulary unknown-token stand-in relation"},
 	{"Embeddings (vectors of a public extractor, joined to a table)", "embeddings key"},
 	{"Images", "labels classes images rows augment shift flip front-end extractor pixels extractor-output public public-labels"},
@@ -56,6 +56,8 @@ var metavars = map[string]string{
 	"event": "FILE", "diagram": "FILE", "scores": "FILE", "index": "FILE", "file": "FILE", "from-smartnoise": "FILE", "out": "PATH", "data-dir": "DIR", "show": "DIR",
 	"key": "COLUMN", "public-key": "KEY", "target": "COLUMN", "score-by": "COLUMN", "unit": "COLUMN", "same-as": "NAME", "study": "NAME", "model": "NAME", "classes": "A,B,…", "class-weight": "CLASS=W,…", "threshold": "P", "recall": "SHARE", "cost": "MISTAKE=COST",
 	"epsilon": "E", "delta": "D", "budget": "E", "pay": "E", "release": "E", "at": "E", "noise-multiplier": "S", "reason": "WHY", "ledger": "ADDRESS",
+	"released": "FILE", "roles": "FILE", "tls-cert": "FILE", "tls-key": "FILE", "store": "DIR", "html": "DIR", "data": "DATA", "stand-in": "DATA", "table": "FILE=SCHEMA", "socket": "PATH", "listen": "ADDRESS", "host": "NAME", "user": "NAME", "by": "NAME", "analyst": "NAME",
+	"accountant": "NAME", "preset": "NAME", "strategy": "NAME", "space": "NAME", "method": "NAME", "learner": "NAME", "optimizer": "NAME", "metric": "NAME", "extractor-output": "NAME", "numbers": "COLUMNS", "ignore": "COLUMNS", "monotone": "COLUMN=WAY,…",
 	"keep": "COLUMNS", "nats": "URL", "nats-key": "FILE", "nats-ca": "FILE", "path": "PATH", "trial-limit": "TIME", "a": "SPEC", "b": "SPEC", "c": "SPEC", "seed": "N", "epsilons": "E,E,…", "columns": "A,B,…",
 }
 

@@ -113,7 +113,9 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 // place settles where the schema goes: beside file unless told otherwise, and never in place of file itself.
 func (f *initFlags) place(file, beside string) error {
 	f.out = cmp.Or(f.out, beside)
-	switch _, err := os.Stat(f.out); {
+	switch info, err := os.Stat(f.out); {
+	case err == nil && info.IsDir():
+		return mistakef("name a file with --out", "%s is a directory, not a file", f.out)
 	case table.Holds(file, f.out):
 		return mistakef("choose another file with --out", "%s: the schema would overwrite %s", f.out, table.Shown(file))
 	case err == nil && !f.force:
@@ -167,11 +169,7 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 		fmt.Fprintln(a.err, "note: the rows were read to guess types; the schema is not public until a person has reviewed it and set reviewed: true")
 	}
 	fmt.Fprintf(a.err, "next: fill in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(table.Shown(file)), shell(f.out))
-	if a.json {
-		return writeJSON(a.out, map[string]any{"schema": f.out, "columns": seen.Columns, "saw": seen.Saw})
-	}
-	_, err = fmt.Fprintln(a.out, f.out)
-	return err
+	return a.wrote(f.out, map[string]any{"schema": f.out, "columns": seen.Columns, "saw": seen.Saw})
 }
 
 // notBuiltin refuses a built-in name.

@@ -12,6 +12,7 @@ import (
 	"pawl/data/source"
 	"pawl/data/table"
 	"pawl/internal/request"
+	"pawl/internal/usage"
 )
 
 // inferFlags ask for a schema that is bought from the rows.
@@ -23,20 +24,10 @@ type inferFlags struct {
 
 // given says whether a flag that means something to --infer only was used.
 func (f *inferFlags) given(total string) string {
-	for _, flag := range []struct {
-		name string
-		used bool
-	}{
-		{"--budget", total != ""}, {"--epsilon", f.Epsilon != ""}, {"--delta", f.Delta != ""}, {"--unit", f.Unit != ""},
-		{"--rows-per-unit", f.RowsPerUnit != 0}, {"--rows", f.Rows != ""}, {"--units", f.Units != ""}, {"--updated", f.Updated},
-		{"--columns", f.Columns != ""}, {"--numbers", f.Numbers != ""}, {"--ignore", f.Ignore != ""}, {"--target", f.Target != ""}, {"--yes", f.yes},
-		{"--same-as", f.Copies.SameAs != ""}, {"--different", f.Copies.Different}, {"--reason", f.Copies.Reason != ""},
-	} {
-		if flag.used {
-			return flag.name
-		}
-	}
-	return ""
+	return cmp.Or(usage.Given(total != "", "--budget"), usage.Given(f.Epsilon != "", "--epsilon"), usage.Given(f.Delta != "", "--delta"), usage.Given(f.Unit != "", "--unit"),
+		usage.Given(f.RowsPerUnit != 0, "--rows-per-unit"), usage.Given(f.Rows != "", "--rows"), usage.Given(f.Units != "", "--units"), usage.Given(f.Updated, "--updated"),
+		usage.Given(f.Columns != "", "--columns"), usage.Given(f.Numbers != "", "--numbers"), usage.Given(f.Ignore != "", "--ignore"), usage.Given(f.Target != "", "--target"),
+		usage.Given(f.yes, "--yes"), usage.Given(f.Copies.SameAs != "", "--same-as"), usage.Given(f.Copies.Different, "--different"), usage.Given(f.Copies.Reason != "", "--reason"))
 }
 
 // buySchema buys a schema and writes it, and beside it all that was released.
@@ -105,10 +96,7 @@ func buySchema(ctx context.Context, a *app, file, name string, f *initFlags) err
 	if failed == nil {
 		lookThrough(a, v.Schema, file, b.Target)
 	}
-	if a.json {
-		return errors.Join(failed, writeJSON(a.out, v))
-	}
-	return errors.Join(failed, v.Table(a.out))
+	return errors.Join(failed, a.print(v, v.Table))
 }
 
 // schemaAgain makes a schema of what was released before.
@@ -128,10 +116,7 @@ func schemaAgain(a *app, file string, columns []string, f *initFlags) error {
 		a.note(w)
 	}
 	lookThrough(a, f.out, file, f.bought.Target)
-	if a.json {
-		return writeJSON(a.out, v)
-	}
-	return v.Table(a.out)
+	return a.print(v, v.Table)
 }
 
 // lookThrough says what comes after a schema that was bought.

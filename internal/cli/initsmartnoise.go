@@ -34,9 +34,5 @@ func importSmartNoise(a *app, f initFlags) error {
 		fmt.Fprintf(a.err, "note: %s\n", n)
 	}
 	fmt.Fprintf(a.err, "next: fill in the blanks in %s; its columns must match the header of the data\n", shell(f.out))
-	if a.json {
-		return writeJSON(a.out, map[string]any{"schema": f.out, "table": table, "notes": notes})
-	}
-	_, err = fmt.Fprintln(a.out, f.out)
-	return err
+	return a.wrote(f.out, map[string]any{"schema": f.out, "table": table, "notes": notes})
 }

@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 
 	"pawl"
+	"pawl/internal/request"
 )
 
 // jobFlags are those of every job.
@@ -39,16 +39,7 @@ func (a *app) identity(i *pawl.Identity) {
 }
 
 // seedOf reads --seed.
-func (f *jobFlags) seedOf() (*uint64, error) {
-	if f.seed == "" {
-		return nil, nil
-	}
-	n, err := strconv.ParseUint(f.seed, 10, 64)
-	if err != nil {
-		return nil, mistake("--seed must be a whole number from 0 to 18446744073709551615", "example: --seed 7")
-	}
-	return &n, nil
-}
+func (f *jobFlags) seedOf() (*uint64, error) { return request.ParseSeed(f.seed) }
 
 // runJob prices a job, shows the price, runs it and prints what it released.
 func runJob(ctx context.Context, a *app, data string, s pawl.Source, job pawl.Job, options ...pawl.RunOption) error {

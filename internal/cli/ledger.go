@@ -28,20 +28,17 @@ A budget belongs to the name of a data set, not to a file or folder. The ledger 
 bookkeeping for honest users: it detects edited logs, but it is not access control.
 
 Each user has a ledger in a file; --ledger or PAWL_LEDGER chooses another. A team shares
-a ledger in PostgreSQL, where nobody can grant a budget to himself. Its password comes
+a ledger in PostgreSQL, where nobody can grant himself a budget. Its password comes
 from PGPASSWORD or ~/.pgpass, which keeps it out of the command line.`,
 		Example: `  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient
   pawl ledger show clinic
   pawl ledger show clinic --ledger postgres://ann@db.example.org/pawl`,
-		Args: noCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(ledgerCreate(a), ledgerGrant(a), ledgerFreeze(a), ledgerUnfreeze(a), ledgerApprove(a), ledgerClearSeeded(a), ledgerShow(a),
 		ledgerWhatIf(a), ledgerBook(a), ledgerVerify(a), ledgerKey(a), ledgerReconcile(a), ledgerExport(a), ledgerImport(a), ledgerDeclarePublic(a))
 	return c
 }
 
-// subcommandArgs is for a command that only groups others.
 func ledgerCreate(a *app) *cobra.Command {
 	b := ledger.Budget{}
 	relation, filter, per := "", "", ""
@@ -93,8 +90,8 @@ k months. pawl ledger show prints the figure over all periods.`,
 		},
 	}
 	f := c.Flags()
-	f.Var((*totalFlag)(&b.Epsilon), "epsilon", "total epsilon of all jobs (required)")
-	f.Var((*deltaFlag)(&b.Delta), "delta", "total failure probability delta of all jobs, below 1/units; 0 allows pure DP only (required)")
+	f.Var(amountFlag{&b.Epsilon, "epsilon"}, "epsilon", "total epsilon of all jobs (required)")
+	f.Var(amountFlag{&b.Delta, "delta"}, "delta", "total failure probability delta of all jobs, below 1/units; 0 allows pure DP only (required)")
 	f.BoolVar(&b.AllowLargeDelta, "allow-large-delta", false, "allow a delta above "+ledger.MaxDelta+": a job may then publish more than one unit in a hundred")
 	f.StringVar(&relation, "relation", "add_or_remove_one", "neighbouring relation: add_or_remove_one, replace_one or zero_out")
 	f.StringVar(&filter, "filter", "doors", "")
@@ -266,11 +263,7 @@ func nearName(ctx context.Context, a *app, l *ledger.Ledger, name string, err er
 	if listErr != nil {
 		return errors.Join(err, listErr)
 	}
-	advice := "pawl ledger show lists the data sets of the ledger"
-	if near := schema.Nearest(name, names); near != "" {
-		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
-	}
-	return mistakef(advice, "data set %q is not in the ledger", name)
+	return mistakef(schema.Meant(name, names, "pawl ledger show lists the data sets of the ledger"), "data set %q is not in the ledger", name)
 }
 
 // writeJSON prints one object, as the library does.

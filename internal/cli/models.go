@@ -18,8 +18,6 @@ func modelsCommand(a *app) *cobra.Command {
 		Use:   "models",
 		Short: "List and show networks",
 		Long:  "List and show networks.\n\nA network is a YAML file with a list of layers. The kinds of layers and their keys:\n\n" + layerKinds(),
-		Args:  noCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
 		Use: "list", Short: "List the named networks", Args: exactArgs(),

@@ -11,15 +11,9 @@ import (
 
 func planCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "plan",
-		Short: "Show the stages of a job and their epsilon; charges nothing",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return mistake("pawl plan: missing job", "example: pawl plan fit adult --target income --epsilon 0.1")
-			}
-			return noCommand(c, args)
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:     "plan",
+		Short:   "Show the stages of a job and their epsilon; charges nothing",
+		Example: "  pawl plan fit adult --target income --epsilon 0.1",
 	}
 	var f fitFlags
 	fit := &cobra.Command{

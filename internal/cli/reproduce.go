@@ -86,10 +86,7 @@ func reproduceOne(ctx context.Context, a *app, name string, f replayFlags) error
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return writeJSON(a.out, t)
-	}
-	return experiments.Text(a.out, t)
+	return a.print(t, func(w io.Writer) error { return experiments.Text(w, t) })
 }
 
 func lookupReplay(name string) (experiments.Experiment, error) {
@@ -102,11 +99,7 @@ func lookupReplay(name string) (experiments.Experiment, error) {
 	for _, e := range all.List() {
 		names = append(names, e.Name)
 	}
-	advice := "pawl reproduce list"
-	if near := schema.Nearest(name, names); near != "" {
-		advice = fmt.Sprintf("did you mean %q? pawl reproduce list shows all", near)
-	}
-	return e, mistakef(advice, "unknown table or figure %q", name)
+	return e, mistakef(schema.Meant(name, names, "pawl reproduce list shows all"), "unknown table or figure %q", name)
 }
 
 // reproduceAll goes on when data of one replay are missing, and says so.

@@ -130,24 +130,23 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       build.Version(),
-		Args:          noCommand,
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			a.bound.Store(!slices.ContainsFunc(unbound, func(verb string) bool { return strings.HasPrefix(c.CommandPath()+" ", "pawl "+verb+" ") }))
 			return flagValues(c, args)
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { showHelp(c, c.OutOrStdout()) })
+	root.Flags().Bool("version", false, "print the version and exit")
 	root.SetVersionTemplate("pawl {{.Version}}\n")
 	f := root.PersistentFlags()
 	f.StringVar(&a.ledger.address, "ledger", "", "ledger to charge: sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else your own)")
 	f.StringVar(&a.dataDir, "data-dir", "", "folder of downloaded data sets (default: PAWL_DATA)")
 	f.BoolVar(&a.json, "json", false, "print one JSON object on standard output")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if names := commandNames(c); len(names) > 0 {
+		if names := commandNames(c); len(names) > 0 && !strings.Contains(c.Use, " ") { // it does nothing itself
 			// The arguments are not parsed yet: a word before the flag may be no command.
-			return mistake(flagWords(err.Error()), fmt.Sprintf("a flag stands behind a command: %s %s", c.CommandPath(), strings.Join(names, " | ")))
+			return mistake(flagWords(err.Error()), fmt.Sprintf("flags follow a command: %s %s", c.CommandPath(), strings.Join(names, " | ")))
 		}
 		hint := fmt.Sprintf("%s --help lists the flags", c.CommandPath())
 		if f := c.Flag(strings.TrimPrefix(err.Error(), "flag needs an argument: --")); f != nil {
@@ -156,10 +155,11 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		return mistake(flagWords(err.Error()), hint)
 	})
 	root.AddCommand(commands(a)...)
+	grouping(root)
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "fit", "train", "select", "search", "tune", "init", "describe":
-			c.Flags().Var((*totalFlag)(&a.ledger.total), "budget", "total epsilon of all jobs on DATA, granted once at first use (default: the cost of the first job); its delta is that of the first job, or 1e-6 if that is 0")
+			c.Flags().Var(amountFlag{&a.ledger.total, "epsilon"}, "budget", "total epsilon of all jobs on DATA, granted once at first use (default: the cost of the first job); its delta is that of the first job, or 1e-6 if that is 0")
 		}
 	}
 	return root
@@ -175,6 +175,16 @@ func flagWords(text string) string {
 	return text + ": want " + map[string]string{"Int": "a whole number", "Uint": "a whole number from 0", "Float": "a number", "Bool": "true or false"}[kind]
 }
 
+// grouping has every command that does nothing itself show its help, and refuse what is none of its commands.
+func grouping(c *cobra.Command) {
+	if c.HasSubCommands() && c.RunE == nil {
+		c.Args, c.RunE = noCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
+	for _, sub := range c.Commands() {
+		grouping(sub)
+	}
+}
+
 // noCommand refuses the arguments of a command that only has others: the first is none of them.
 func noCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -184,10 +194,7 @@ func noCommand(c *cobra.Command, args []string) error {
 	if c.HasParent() {
 		hint = "commands: " + strings.Join(names, ", ")
 	}
-	if near := schema.Nearest(args[0], names); near != "" {
-		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-	}
-	return mistakef(hint, "%s: unknown command %q", c.CommandPath(), args[0])
+	return mistakef(schema.Meant(args[0], names, hint), "%s: unknown command %q", c.CommandPath(), args[0])
 }
 
 // commandNames are those of the commands of c, none for a command that does something itself.
@@ -230,40 +237,26 @@ func flagValues(c *cobra.Command, args []string) error {
 	return usage.All(append(faults, replaced(c, args), standard(c, args))...)
 }
 
-// totalFlag is an epsilon above 0, as the ledger writes it. Given, it is not empty.
-type totalFlag string
-
-func (f *totalFlag) String() string { return string(*f) }
-
-func (f *totalFlag) Type() string { return "epsilon" }
-
-func (f *totalFlag) Set(text string) error {
-	epsilon, err := ledger.ParseAmount(text)
-	switch {
-	case err != nil:
-		return errors.New(message(err))
-	case epsilon.IsZero():
-		return errors.New("must be greater than 0")
-	}
-	*f = totalFlag(text)
-	return nil
+// amountFlag is a decimal as the ledger writes it: an epsilon above 0, or a delta from 0 to below 1. Given, it is not empty.
+type amountFlag struct {
+	to   *string
+	kind string
 }
 
-// deltaFlag is a delta from 0 to below 1, as the ledger writes it. Given, it is not empty.
-type deltaFlag string
+func (f amountFlag) String() string { return *f.to }
+func (f amountFlag) Type() string   { return f.kind }
 
-func (f *deltaFlag) String() string { return string(*f) }
-func (f *deltaFlag) Type() string   { return "delta" }
-
-func (f *deltaFlag) Set(text string) error {
-	delta, err := ledger.ParseAmount(text)
+func (f amountFlag) Set(text string) error {
+	amount, err := ledger.ParseAmount(text)
 	switch one, _ := ledger.ParseAmount("1"); {
 	case err != nil:
 		return errors.New(message(err))
-	case delta.Cmp(one) >= 0:
+	case f.kind == "epsilon" && amount.IsZero():
+		return errors.New("must be greater than 0")
+	case f.kind == "delta" && amount.Cmp(one) >= 0:
 		return errors.New("must be less than 1")
 	}
-	*f = deltaFlag(text)
+	*f.to = text
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 func ledgerShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [NAME]",
-		Short: "Show what was granted, spent, reserved and is left",
+		Short: "Show what was granted, spent and reserved, and what is left",
 		Long: `Show the account of a data set: its budget and who granted it, what is spent, reserved
 and left, and every entry. Without NAME, list all data sets.`,
 		Example: "  pawl ledger show\n  pawl ledger show clinic\n  pawl ledger show clinic --json",

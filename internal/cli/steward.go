@@ -47,8 +47,8 @@ up to more than the budget, which limits all of them.`,
 		},
 	}
 	f := c.Flags()
-	f.Var((*totalFlag)(&epsilon), "epsilon", "new total epsilon, not the amount to add (required)")
-	f.Var((*deltaFlag)(&delta), "delta", "new total delta (default: unchanged)")
+	f.Var(amountFlag{&epsilon, "epsilon"}, "epsilon", "new total epsilon, not the amount to add (required)")
+	f.Var(amountFlag{&delta, "delta"}, "delta", "new total delta (default: unchanged)")
 	f.StringVar(&reason, "reason", "", "reason, for later readers of the ledger (required)")
 	registerPer(c, &per)
 	f.StringVar(&analyst, "analyst", "", "user name in the operating system, to set that user's share")

@@ -27,8 +27,6 @@ func studyCommand(a *app) *cobra.Command {
 		Long: `List, show, watch and export the studies of pawl search and pawl tune. They are stored beside the
 ledger, readable only by you. For a study on sensitive data, only the plan and the winner
 are stored; for a study on public data, every trial.`,
-		Args: noCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	var format, output string
 	export := &cobra.Command{

@@ -20,6 +20,11 @@ func writeFile(path string, replace bool, write func(io.Writer) error) error {
 	return request.WriteFile(path, replace, write)
 }
 
+// wrote names the file that was written, or says more of it as JSON.
+func (a *app) wrote(path string, more any) error {
+	return a.print(more, func(w io.Writer) error { _, err := fmt.Fprintln(w, path); return err })
+}
+
 // replaced is the fault of a flag that names a file to write which the command also reads, nil without one.
 func replaced(c *cobra.Command, args []string) error {
 	read := slices.Clone(args)

@@ -129,6 +129,17 @@ func (f *Fit) input() (workflow.Input, error) {
 	return in, usage.All(append(faults, err)...)
 }
 
+// tried refuses a plan that public rules call hopeless, or that fails on synthetic rows; err is why there is none.
+func tried(ctx context.Context, plan *workflow.Plan, err error, anyway bool) error {
+	if err == nil {
+		err = plan.Worth(anyway)
+	}
+	if err == nil {
+		err = plan.Preflight(ctx)
+	}
+	return err
+}
+
 // OpenTest opens public test rows of the table.
 func (d *Desk) OpenTest(ctx context.Context, j *Opened, o source.Options) (workflow.TestKind, error) {
 	test, err := j.Source.OpenTest(ctx, d.Ledger, o.Test, o.DataDir, j.Bad)

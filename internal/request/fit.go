@@ -96,13 +96,7 @@ func (d *Desk) fit(ctx context.Context, data *source.Data, f *Fit, rehearsed boo
 		}()
 	}
 	plan, err := workflow.NewPlan(in)
-	if err = usage.All(err, faulty, untaught); err != nil {
-		return nil, err
-	}
-	if err := plan.Preflight(ctx); err != nil {
-		return nil, err
-	}
-	if err := plan.Worth(f.Anyway); err != nil {
+	if err = tried(ctx, plan, usage.All(err, faulty, untaught), f.Anyway); err != nil {
 		return nil, err
 	}
 	if r, ok := plan.SearchAdvised(); ok {
@@ -136,13 +130,12 @@ func (f *Fit) training(data *source.Data) (*Train, error) {
 	if f.Epsilon == "" {
 		return nil, usage.New("missing --epsilon", "example: --epsilon 1")
 	}
-	for _, c := range []struct {
-		given bool
-		flag  string
-	}{{o.Schema != "", "--schema"}, {o.Test != "", "--test"}, {f.ScoreBy != "", "--score-by"}, {len(f.Monotone) > 0, "--monotone"}, {f.TargetScale != "" && f.TargetScale != "auto", "--target-scale"}, {f.Decision.Given(), "a decision (--threshold, --recall, --cost)"}, {o.Vectors != (source.Vectors{}), "--embeddings"}, {f.Workflow == "stw", "--workflow stw"}, {o.BadRows != "" && o.BadRows != "refuse", "--bad-rows"}} {
-		if c.given {
-			return nil, usage.New(c.flag+" is for tables, and DATA is a set of images", "leave it out; pawl train has flags for networks")
-		}
+	if flag := cmp.Or(usage.Given(o.Schema != "", "--schema"), usage.Given(o.Test != "", "--test"), usage.Given(f.ScoreBy != "", "--score-by"),
+		usage.Given(len(f.Monotone) > 0, "--monotone"), usage.Given(f.TargetScale != "" && f.TargetScale != "auto", "--target-scale"),
+		usage.Given(f.Decision.Given(), "a decision (--threshold, --recall, --cost)"),
+		usage.Given(o.Vectors != (source.Vectors{}), "--embeddings"), usage.Given(f.Workflow == "stw", "--workflow stw"),
+		usage.Given(o.BadRows != "" && o.BadRows != "refuse", "--bad-rows")); flag != "" {
+		return nil, usage.New(flag+" is for tables, and DATA is a set of images", "leave it out; pawl train has flags for networks")
 	}
 	if f.Flip && (f.Model != "auto" && f.Model != "linear" || f.Extractor != "" || f.Features == "all") {
 		return nil, usage.New("--flip is for scattering features; networks and pixels do not use it", "leave it out; pawl train --augment 4 --flip trains a network on mirrored variants")

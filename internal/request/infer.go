@@ -344,12 +344,12 @@ func (f *Infer) declare(file, name string, content *reader.Content) (*schema.Sch
 	header := c.Header()
 	column := func(flag, n string) error {
 		if n == f.Unit || !slices.Contains(header, n) {
-			return usage.New(fmt.Sprintf("%s: %q is not a column that can be used", flag, n), nearestAdvice(n, header))
+			return usage.New(fmt.Sprintf("%s: %q is not a column that can be used", flag, n), schema.Meant(n, header, ""))
 		}
 		return nil
 	}
 	if f.Unit != "row" && !slices.Contains(header, f.Unit) {
-		return fail(usage.New(fmt.Sprintf("--unit: the file has no column %q", f.Unit), nearestAdvice(f.Unit, header)))
+		return fail(usage.New(fmt.Sprintf("--unit: the file has no column %q", f.Unit), schema.Meant(f.Unit, header, "")))
 	}
 	switch {
 	case f.Unit == "row" && f.RowsPerUnit != 0:
@@ -403,13 +403,6 @@ func (f *Infer) declare(file, name string, content *reader.Content) (*schema.Sch
 	s := schema.Unlooked(name, header, f.Unit, f.RowsPerUnit, f.rows, missing)
 	s.File = f.File
 	return s, asked, free, nil
-}
-
-func nearestAdvice(name string, among []string) string {
-	if near := schema.Nearest(name, among); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return ""
 }
 
 // budgeted refuses to let a first use grant itself what a schema costs: nothing would be
@@ -505,7 +498,7 @@ func Again(name string, text []byte, header []string, path, target string) (*Inf
 		return bad("its columns are not those of the table")
 	}
 	if target != "" && !slices.ContainsFunc(r.All, func(c infer.Column) bool { return c.Name == target }) {
-		return nil, usage.New(fmt.Sprintf("--target: nothing was released of %q", target), nearestAdvice(target, header))
+		return nil, usage.New(fmt.Sprintf("--target: nothing was released of %q", target), schema.Meant(target, header, ""))
 	}
 	for _, c := range r.All {
 		if len(c.Bins) != 0 && len(c.Bins) != infer.Size() {

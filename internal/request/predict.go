@@ -111,7 +111,7 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 	}
 	for _, name := range o.Keep {
 		if !slices.Contains(c.Header(), name) {
-			return usage.New(fmt.Sprintf("%s: there is no column %q to keep", content.Name(), name), nearestAdvice(name, c.Header()))
+			return usage.New(fmt.Sprintf("%s: there is no column %q to keep", content.Name(), name), schema.Meant(name, c.Header(), ""))
 		}
 	}
 	p.keep(o.Keep)

@@ -270,13 +270,7 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 		settings.On, settings.OnRows = other.Name, int64(other.Train.Len())
 	}
 	plan, err := workflow.NewNetSearchPlan(workflow.NetSearchInput{TrainInput: in, SearchSettings: settings, Build: candidates.Build})
-	if err != nil {
-		return nil, err
-	}
-	if err := plan.Worth(f.Train.Anyway); err != nil {
-		return nil, err
-	}
-	if err := plan.Preflight(ctx); err != nil {
+	if err = tried(ctx, plan, err, f.Train.Anyway); err != nil {
 		return nil, err
 	}
 	j := d.ofImages(plan, data.Argument, p, declared, &f.Train, in.Seed, other)
@@ -314,14 +308,10 @@ func (d *Desk) searchOn(ctx context.Context, name, dataDir string, p *source.Ima
 
 // huntTable prices a search of models of a table.
 func (d *Desk) huntTable(ctx context.Context, data *source.Data, f *Search, s *space.Space, strategy search.Strategy) (*Job, error) {
-	for _, c := range []struct {
-		given bool
-		flag  string
-	}{{f.Batch != 0, "--batch"}, {f.Epochs != 0, "--epochs"}, {f.ClippingNorm != 0, "--clipping-norm"}, {f.FrontEnd != "", "--front-end"}, {f.Augment != 0, "--augment"},
-		{f.Model != "", "--model"}} {
-		if c.given {
-			return nil, usage.New(c.flag+" is for images, and this is a table", "leave it out")
-		}
+	if flag := cmp.Or(usage.Given(f.Batch != 0, "--batch"), usage.Given(f.Epochs != 0, "--epochs"),
+		usage.Given(f.ClippingNorm != 0, "--clipping-norm"), usage.Given(f.FrontEnd != "", "--front-end"),
+		usage.Given(f.Augment != 0, "--augment"), usage.Given(f.Model != "", "--model")); flag != "" {
+		return nil, usage.New(flag+" is for images, and this is a table", "leave it out")
 	}
 	t := f.Table
 	t.Epsilon, t.Delta, t.Accountant, t.Preset, t.Seed, t.Target = f.Epsilon, f.Delta, f.Accountant, f.Preset, f.Seed, f.Target

@@ -57,10 +57,7 @@ func (d *Desk) Select(ctx context.Context, data *source.Data, f *Select) (*Job, 
 	}
 	want.Input, want.Input.AsPublished = in, f.AsPublished
 	plan, err := workflow.NewSelectPlan(want)
-	if err != nil {
-		return nil, err
-	}
-	if err := plan.Worth(fit.Anyway); err != nil {
+	if err = tried(ctx, plan, err, fit.Anyway); err != nil {
 		return nil, err
 	}
 	if err := d.checkRelation(ctx, plan, j.Source.Name); err != nil {

@@ -362,11 +362,7 @@ func FindModel(name string) (zoo.Spec, error) {
 	for _, s := range zoo.List() {
 		names = append(names, s.Name)
 	}
-	advice := "pawl models list shows all"
-	if near := schema.Nearest(name, names); near != "" {
-		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
-	}
-	return zoo.Spec{}, usage.New(fmt.Sprintf("model %q is neither a known network nor a file", name), advice)
+	return zoo.Spec{}, usage.New(fmt.Sprintf("model %q is neither a known network nor a file", name), schema.Meant(name, names, "pawl models list shows all"))
 }
 
 // ParseSeed reads a seed; "" is none.
@@ -403,28 +399,24 @@ func ParseBytes(s string) (int64, error) {
 // tableOnly refuses what only tables have.
 func (f *Train) tableOnly(data *source.Data) error {
 	o := data.Options
-	for _, c := range []struct {
-		given bool
-		flag  string
-	}{{o.Schema != "", "--schema"}, {o.Test != "", "--test"}, {o.BadRows != "" && o.BadRows != string(reader.Refuse), "--bad-rows"},
-		{f.Features != "" && f.Features != "all", "--features"}, {f.Encoding != "" && f.Encoding != "thermometer", "--encoding"}, {f.ScoreBy != "", "--score-by"}, {o.Tokens != source.Tokens{}, "--vocabulary"}} {
-		if c.given {
-			return usage.Newf("leave it out", "%s is for tables, and %s is not a table", c.flag, data.Argument)
-		}
+	if flag := cmp.Or(usage.Given(o.Schema != "", "--schema"), usage.Given(o.Test != "", "--test"),
+		usage.Given(o.BadRows != "" && o.BadRows != string(reader.Refuse), "--bad-rows"), f.ofColumns(), usage.Given(o.Tokens != source.Tokens{}, "--vocabulary")); flag != "" {
+		return usage.Newf("leave it out", "%s is for tables, and %s is not a table", flag, data.Argument)
 	}
 	return nil
 }
 
-// imagesOnly refuses flags that mean nothing for a table.
+// ofColumns is the first flag of a table's columns that was given.
+func (f *Train) ofColumns() string {
+	return cmp.Or(usage.Given(f.Features != "" && f.Features != "all", "--features"), usage.Given(f.Encoding != "" && f.Encoding != "thermometer", "--encoding"), usage.Given(f.ScoreBy != "", "--score-by"))
+}
+
+// imagesOnly refuses flags that mean nothing for a table or a set of texts.
 func (f *Train) imagesOnly(of string) error {
-	for _, c := range []struct {
-		given bool
-		flag  string
-	}{{f.Augment > 1, "--augment"}, {f.Flip, "--flip"}, {f.FrontEnd != "", "--front-end"}, {f.Extractor != "", "--extractor"},
-		{f.Pixels != "", "--pixels"}, {f.ExtractorOutput != "", "--extractor-output"}, {f.Public != "", "--public"}} {
-		if c.given {
-			return usage.New(fmt.Sprintf("%s is for images, and DATA is %s", c.flag, of), "leave it out; the schema declares what is public about a table")
-		}
+	if flag := cmp.Or(usage.Given(f.Augment > 1, "--augment"), usage.Given(f.Flip, "--flip"), usage.Given(f.FrontEnd != "", "--front-end"),
+		usage.Given(f.Extractor != "", "--extractor"), usage.Given(f.Pixels != "", "--pixels"),
+		usage.Given(f.ExtractorOutput != "", "--extractor-output"), usage.Given(f.Public != "", "--public")); flag != "" {
+		return usage.Newf("leave it out; the schema declares what is public about a table", "%s is for images, and DATA is %s", flag, of)
 	}
 	return nil
 }
@@ -473,13 +465,7 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 		return nil, err
 	}
 	plan, err := workflow.NewTrainPlan(in)
-	if err != nil {
-		return nil, err
-	}
-	if err := plan.Worth(f.Anyway); err != nil {
-		return nil, err
-	}
-	if err := plan.Preflight(ctx); err != nil {
+	if err = tried(ctx, plan, err, f.Anyway); err != nil {
 		return nil, err
 	}
 	job := d.ofTable(plan, j)
@@ -537,13 +523,8 @@ func (d *Desk) Inputs(ctx context.Context, data *source.Data, f *Train) (*source
 	if err := f.imagesOnly("texts"); err != nil {
 		return nil, err
 	}
-	for _, c := range []struct {
-		given bool
-		flag  string
-	}{{f.Features != "" && f.Features != "all", "--features"}, {f.Encoding != "" && f.Encoding != "thermometer", "--encoding"}, {f.ScoreBy != "", "--score-by"}} {
-		if c.given {
-			return nil, usage.New(c.flag+" is for table columns, and this network takes texts", "leave it out")
-		}
+	if flag := f.ofColumns(); flag != "" {
+		return nil, usage.New(flag+" is for table columns, and this network takes texts", "leave it out")
 	}
 	bad, err := data.Options.Rule()
 	if err != nil {

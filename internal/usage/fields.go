@@ -57,3 +57,20 @@ func Fields(line string) string {
 	}
 	return b.String() + words(line[end:])
 }
+
+// Given is flag where it was given, else "": cmp.Or of several is the first of them.
+func Given(given bool, flag string) string {
+	if given {
+		return flag
+	}
+	return ""
+}
+
+// Words are the names of a kind, as a message lists them.
+func Words[T ~string](all []T) []string {
+	names := make([]string, len(all))
+	for i, one := range all {
+		names[i] = string(one)
+	}
+	return names
+}

@@ -191,16 +191,13 @@ func chooseMechanism(name, epsilon string) (m audit.Mechanism, err error) {
 	}
 	switch {
 	case errors.Is(err, audit.ErrUnknown):
-		advice := "pawl audit mechanism --name list"
-		all, failed := audit.Mechanisms()
 		var names []string
-		for _, m := range all {
-			names = append(names, m.Slug())
+		if all, err := audit.Mechanisms(); err == nil {
+			for _, m := range all {
+				names = append(names, m.Slug())
+			}
 		}
-		if near := schema.Nearest(name, names); failed == nil && near != "" {
-			advice = fmt.Sprintf("did you mean %q? pawl audit mechanism --name list shows all", near)
-		}
-		return m, usage.New(fmt.Sprintf("unknown mechanism %q", name), advice)
+		return m, usage.Newf(schema.Meant(name, names, "pawl audit mechanism --name list shows all"), "unknown mechanism %q", name)
 	case errors.Is(err, calibrate.ErrUnreachable):
 		return m, usage.New(fmt.Sprintf("--epsilon: %s is out of range for %s", epsilon, m.Name), "audits work for epsilon from about 0.05 to 10")
 	}

@@ -66,13 +66,8 @@ func (a *Desk) openComparison(ctx context.Context, data string, f *Request) (*Co
 		case f.Pay != "":
 			return nil, usage.New(fmt.Sprintf("--pay does not apply: %s is public", data), "leave out --pay")
 		}
-		for _, c := range []struct {
-			given bool
-			flag  string
-		}{{f.Labels != "", "--labels"}, {f.Classes != "", "--classes"}, {f.Images != "", "--images"}, {f.Table.BadRows != "refuse", "--bad-rows"}, {f.Updated, "--updated"}} {
-			if c.given {
-				return nil, usage.New(fmt.Sprintf("%[2]s is for your own files, and data set %[1]q is built in", data, c.flag), "leave it out")
-			}
+		if flag := cmp.Or(usage.Given(f.Labels != "", "--labels"), f.ofImages(), usage.Given(f.Table.BadRows != "refuse", "--bad-rows"), usage.Given(f.Updated, "--updated")); flag != "" {
+			return nil, usage.Newf("leave it out", "%s is for your own files, and data set %q is built in", flag, data)
 		}
 		d, err := a.openBuiltin(data, &f.Table)
 		return &Compared{Data: d}, err
@@ -89,31 +84,23 @@ func (a *Desk) openComparison(ctx context.Context, data string, f *Request) (*Co
 	p := &Compared{}
 	if !foreign && info.IsDir() || f.Labels != "" || strings.HasSuffix(data, ".npy") {
 		err = a.openOwnImages(ctx, l, data, f, p)
+	} else if flag := f.ofImages(); flag != "" {
+		err = usage.Newf("leave it out; the schema declares what is public about a table", "%s is for images, and %s is a table", flag, table.Shown(data))
 	} else {
-		err = f.tablesOnly(table.Shown(data))
-		if err == nil {
-			err = a.openOwn(ctx, l, data, f, p)
-		}
+		err = a.openOwn(ctx, l, data, f, p)
 	}
 	return p, err
 }
 
-// tablesOnly refuses flags that mean nothing for a table.
-func (f *Request) tablesOnly(data string) error {
-	for _, c := range []struct{ value, flag string }{{f.Classes, "--classes"}, {f.Images, "--images"}} {
-		if c.value != "" {
-			return usage.New(fmt.Sprintf("%s is for images, and %s is a table", c.flag, data), "leave it out; the schema declares what is public about a table")
-		}
-	}
-	return nil
+// ofImages is the first flag that means nothing for a table.
+func (f *Request) ofImages() string {
+	return cmp.Or(usage.Given(f.Classes != "", "--classes"), usage.Given(f.Images != "", "--images"))
 }
 
 // openOwnImages opens images of one's own and asks the ledger whether they are public.
 func (a *Desk) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, f *Request, p *Compared) error {
-	for _, c := range []struct{ value, flag string }{{f.Table.Schema, "--schema"}, {f.Table.Test, "--test"}} {
-		if c.value != "" {
-			return usage.New(fmt.Sprintf("%s is for tables, and %s is a set of images", c.flag, data), "leave it out")
-		}
+	if flag := cmp.Or(usage.Given(f.Table.Schema != "", "--schema"), usage.Given(f.Table.Test != "", "--test")); flag != "" {
+		return usage.Newf("leave it out", "%s is for tables, and %s is a set of images", flag, data)
 	}
 	pictures, err := source.OpenOwnImages(data, f.Labels, f.Classes)
 	if err != nil {
@@ -356,11 +343,7 @@ func checkTarget(t *lab.Table) error {
 	}
 	if t.Schema.Column(t.Target) < 0 {
 		names := columnNames(t)
-		advice := "columns: " + strings.Join(names, ", ")
-		if near := schema.Nearest(t.Target, names); near != "" {
-			advice = fmt.Sprintf("did you mean %q? %s", near, advice)
-		}
-		return usage.New(fmt.Sprintf("target %q is not a column of the schema", t.Target), advice)
+		return usage.New(fmt.Sprintf("target %q is not a column of the schema", t.Target), schema.Meant(t.Target, names, "columns: "+strings.Join(names, ", ")))
 	}
 	return nil
 }
