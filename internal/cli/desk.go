@@ -14,3 +14,6 @@ func writable(dir string, replace bool) error { return request.CheckDir(dir, rep
 
 // frontEnds are the forms of --front-end, for its help.
 func frontEnds() string { return request.FrontEnds() }
+
+// seedOf reads --seed.
+func (f *jobFlags) seedOf() (*uint64, error) { return request.ParseSeed(f.seed) }

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"pawl"
-	"pawl/internal/request"
 )
 
 // jobFlags are those of every job.
@@ -37,9 +36,6 @@ func (a *app) identity(i *pawl.Identity) {
 		i.Ask = asking(a)
 	}
 }
-
-// seedOf reads --seed.
-func (f *jobFlags) seedOf() (*uint64, error) { return request.ParseSeed(f.seed) }
 
 // runJob prices a job, shows the price, runs it and prints what it released.
 func runJob(ctx context.Context, a *app, data string, s pawl.Source, job pawl.Job, options ...pawl.RunOption) error {
