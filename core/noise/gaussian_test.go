@@ -72,6 +72,36 @@ func TestZigguratTables(t *testing.T) {
 	}
 }
 
+// oneWord is a source of one word.
+type oneWord uint64
+
+func (w oneWord) Uint64() uint64 { return uint64(w) }
+
+// TestChordsDecideAsTheCurve: the exponential is left out only where it would decide the
+// same. Convicts a chord with too small a gap, or the wrong side of it.
+func TestChordsDecideAsTheCurve(t *testing.T) {
+	const points = 1000
+	for layer := uint64(1); layer < layers; layer++ {
+		right, left := normal.edge[layer], normal.edge[layer+1]
+		low, high := normal.height[layer], normal.height[layer+1]
+		gap := normal.chords[layer].gap
+		for i := range points + 1 {
+			x := left + (right-left)*float64(i)/points
+			chord, curve := (right-x)/(right-left), (math.Exp(-x*x/2)-low)/(high-low)
+			if !(math.Abs(curve-chord) <= gap-1e-10) {
+				t.Fatalf("layer %d: the curve is %g from its chord at %g, more than %g", layer, curve-chord, x, gap)
+			}
+			for _, u := range []float64{float64(i) / points, curve, curve - 0x1p-50, curve + 0x1p-50, chord - gap, chord + gap, chord - gap*(1+1e-12), chord + gap*(1+1e-12)} {
+				word := oneWord(min(max(u, 0), 1-0x1p-53)*0x1p53) << 11
+				u := entropy.Float64(word)
+				if _, got := edgeOfLayer(word, layer, x); got != (low+u*(high-low) < math.Exp(-x*x/2)) {
+					t.Fatalf("layer %d: height %g at %g is decided otherwise than by the curve", layer, u, x)
+				}
+			}
+		}
+	}
+}
+
 // TestWedges: a point of a layer that may lie above the curve is kept with
 // probability (density − low)/(high − low), and one that lies beyond it never.
 func TestWedges(t *testing.T) {

@@ -17,7 +17,6 @@ const Piece = 1024
 // those of Gaussian, in float64. It is not safe for concurrent use; another Normals of the same
 // Source gives the same values.
 type Normals struct {
-	keys  *kernel.KeyStream
 	bytes [8 * Piece]byte
 	spare spareWords
 	// beyond marks the values of a piece that need more than their word.
@@ -38,8 +37,7 @@ func NewNormals(src *entropy.Source) *Normals {
 	if _, err := src.Read(key[:]); err != nil {
 		panic(err) // a Source never fails
 	}
-	keys := kernel.NewKeyStream(key)
-	return &Normals{keys: keys, spare: spareWords{keys: keys}}
+	return &Normals{spare: spareWords{keys: kernel.NewKeyStream(key)}}
 }
 
 // Fill sets dst, at most Piece long, to the first values of a piece; there are 2^43 pieces. A
@@ -51,12 +49,13 @@ func (n *Normals) Fill(dst []float64, piece uint64) {
 	const unit = kernel.KeyStreamUnit
 	first := piece * pieceBlocks
 	bytes := n.bytes[:(8*len(dst)+unit-1)/unit*unit]
-	n.keys.Read(bytes, first)
+	n.spare.keys.Read(bytes, first)
 	n.spare.begin(first+spareFrom, first+pieceBlocks)
 	kernel.Strips(dst, bytes, &normal.strips, n.beyond[:])
-	for i, marks := range n.beyond[:(len(dst)+7)/8] {
-		for ; marks != 0; marks &= marks - 1 {
-			at := 8*i + bits.TrailingZeros8(marks)
+	clear(n.beyond[(len(dst)+7)/8:])
+	for i := 0; i < len(dst); i += 64 {
+		for marks := binary.LittleEndian.Uint64(n.beyond[i/8:]); marks != 0; marks &= marks - 1 {
+			at := i + bits.TrailingZeros64(marks)
 			dst[at] = draw(binary.LittleEndian.Uint64(bytes[8*at:]), &n.spare)
 		}
 	}

@@ -97,7 +97,7 @@ func TestPiecesAreThePlainLoop(t *testing.T) {
 	for piece := range uint64(40) {
 		n := Piece - int(piece)
 		words := make([]byte, 8*Piece)
-		plain.keys.Read(words, piece*pieceBlocks)
+		plain.spare.keys.Read(words, piece*pieceBlocks)
 		plain.spare.begin(piece*pieceBlocks+spareFrom, (piece+1)*pieceBlocks)
 		z, want := make([]float64, n), make([]float64, n)
 		for i := range want {
