@@ -72,7 +72,7 @@ func (l *Ledger) accountable(s *state, e dp.Event) error {
 }
 
 func (s *state) book(r *Record, b bookBody) error {
-	return s.charge(r, &entry{reserveBody: reserveBody{ID: b.ID, Plan: "foreign", Event: b.Event, Stages: []string{"foreign run"}},
-		state: Committed, at: r.Time, by: b.By, digest: s.digest,
-		foreign: &Foreign{BookedBy: r.User, Reason: b.Reason, AfterTheFact: b.AfterTheFact}})
+	return s.charge(r, &entry{digest: s.digest, Entry: Entry{State: Committed, At: r.Time, By: b.By,
+		Reservation: Reservation{ID: b.ID, Plan: "foreign", Event: b.Event, Stages: []string{"foreign run"}},
+		Foreign:     &Foreign{BookedBy: r.User, Reason: b.Reason, AfterTheFact: b.AfterTheFact}}})
 }

@@ -39,11 +39,11 @@ func (l *Ledger) Held(p *sealed.Permit) (Held, error) {
 		return Held{}, invalid("permit %s is not an open reservation of this ledger", p.ID())
 	}
 	e := s.byID[p.ID()]
-	body, err := json.Marshal(e.reserveBody)
+	body, err := json.Marshal(e.Reservation)
 	if err != nil {
 		return Held{}, err
 	}
-	h := Held{Ledger: l.self.id, Dataset: s.name, Entry: e.ID, By: e.by, At: e.at, Reservation: body, Terms: s.Terms}
+	h := Held{Ledger: l.self.id, Dataset: s.name, Entry: e.ID, By: e.By, At: e.At, Reservation: body, Terms: s.Terms}
 	if s.limited() {
 		h.Epsilon, h.Delta, h.Filter, h.SelfGranted = &s.budget.epsilon, &s.budget.delta, s.budget.kind, s.budget.Self
 	}
@@ -135,9 +135,9 @@ func (l *Ledger) Reconcile(ctx context.Context, r Reconcile) (out Reconciled, er
 			switch e := s.byID[h.Entry]; {
 			case e == nil:
 				out.Booked, faults.of(h.Dataset).Held = true, h
-			case e.state == Cancelled:
+			case e.State == Cancelled:
 				return broken(s.name, s.head.Seq, "entry %s was cancelled, and rows were opened under it", h.Entry)
-			case e.state == Reserved:
+			case e.State == Reserved:
 				out.Committed, faults.of(h.Dataset).Entry = true, h.Entry
 			}
 		}
@@ -222,8 +222,8 @@ func (s *state) reconcile(r *Record, b reconcileBody) error {
 	act := Act{By: r.User, At: r.Time, Reason: b.Reason}
 	if h := b.Held; h != nil {
 		s.declare(h.Terms)
-		e := &entry{state: Committed, at: r.Time, by: h.By, digest: s.digest, rebooked: &act}
-		if err := decode(r, h.Reservation, &e.reserveBody); err != nil {
+		e := &entry{Entry: Entry{State: Committed, At: r.Time, By: h.By, Rebooked: &act}, digest: s.digest}
+		if err := decode(r, h.Reservation, &e.Reservation); err != nil {
 			return err
 		}
 		if e.ID != h.Entry {
@@ -235,10 +235,10 @@ func (s *state) reconcile(r *Record, b reconcileBody) error {
 		b.Entry = h.Entry
 	} else if b.Entry != "" {
 		e := s.byID[b.Entry]
-		if e == nil || e.state == Cancelled {
+		if e == nil || e.State == Cancelled {
 			return broken(s.name, r.Seq, "%s of a reservation that is not charged", r.Kind)
 		}
-		e.state, e.cleared = Committed, false // its output is handed out only now
+		e.State, e.cleared = Committed, false // its output is handed out only now
 	}
 	s.reconciled = append(s.reconciled, Reconciliation{Act: act, Entry: b.Entry, Seen: b.Seen, Codes: b.Codes})
 	return nil

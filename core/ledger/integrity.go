@@ -292,7 +292,7 @@ func (l *Ledger) ConfirmEntry(ctx context.Context, dataset, id string) error {
 		if ours := l.states[dataset]; ours != nil && ours.known() && !s.holds(ours.head) {
 			return contradicted(s.name, "record %d, which this run has seen, is missing or different", ours.head.Seq)
 		}
-		if e := s.byID[id]; e == nil || e.state == Cancelled {
+		if e := s.byID[id]; e == nil || e.State == Cancelled {
 			return contradicted(s.name, "entry %s, which paid for this run, is not in it", id)
 		}
 		return nil

@@ -102,10 +102,10 @@ func (l *Ledger) settle(ctx context.Context, p *sealed.Permit, kind Kind) error 
 		}
 		t.done = func() { delete(l.issued, p) }
 		if kind == KindCancel {
-			if p.Opened() || replay || e.replayed || e.state == Committed {
+			if p.Opened() || replay || e.replayed || e.State == Committed {
 				return ErrOpened
 			}
-		} else if e.state == Committed {
+		} else if e.State == Committed {
 			return nil
 		}
 		return t.append(s, kind, idBody{ID: e.ID})

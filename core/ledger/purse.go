@@ -54,7 +54,7 @@ func (s *state) reopen() {
 // counts reports whether an entry is charged to the purse in the period in which requests
 // are decided.
 func (p *purse) counts(s *state, e *entry) bool {
-	return e.state != Cancelled && (p.user == "" || p.user == e.by) && s.current(e)
+	return e.State != Cancelled && (p.user == "" || p.user == e.By) && s.current(e)
 }
 
 // charged returns the events that count for the purse, in order; with a state,
@@ -62,7 +62,7 @@ func (p *purse) counts(s *state, e *entry) bool {
 func (p *purse) charged(s *state, only EntryState) []Assigned {
 	var events []Assigned
 	for _, e := range s.entries {
-		if p.counts(s, e) && (only == "" || only == e.state) {
+		if p.counts(s, e) && (only == "" || only == e.State) {
 			events = append(events, s.assigned(e))
 		}
 	}
@@ -91,7 +91,7 @@ func (s *state) first() dp.Event {
 	for _, e := range s.entries {
 		switch {
 		case !s.current(e):
-		case e.foreign != nil || e.rebooked != nil:
+		case e.Foreign != nil || e.Rebooked != nil:
 			return nil
 		default:
 			return e.event

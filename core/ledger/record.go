@@ -60,6 +60,21 @@ type Terms struct {
 	Public      bool        `json:"public"` // the data set is not sensitive
 }
 
+// Reservation is the body of a record that charges an event.
+type Reservation struct {
+	ID          string          `json:"id"`
+	Plan        string          `json:"plan"`
+	Event       json.RawMessage `json:"event"`
+	Stages      []string        `json:"stages"`
+	RowsPerUnit int             `json:"rows_per_unit"`
+	Delta       Amount          `json:"delta"` // as requested; the budget's own decides
+	NotPrivate  bool            `json:"not_private"`
+	ReplayKey   string          `json:"replay_key"`
+	// Assignment of units to scopes that the event's scopes belong to; see
+	// state.assignment for entries of versions that did not name it.
+	Assignment string `json:"assignment,omitempty"`
+}
+
 // The bodies. Field names are part of the format.
 type (
 	createBody struct {
@@ -84,19 +99,6 @@ type (
 	}
 	digestBody struct {
 		Digest Hash `json:"digest"`
-	}
-	reserveBody struct {
-		ID          string          `json:"id"`
-		Plan        string          `json:"plan"`
-		Event       json.RawMessage `json:"event"`
-		Stages      []string        `json:"stages"`
-		RowsPerUnit int             `json:"rows_per_unit"`
-		Delta       Amount          `json:"delta"` // asked; the budget's own decides
-		NotPrivate  bool            `json:"not_private"`
-		ReplayKey   string          `json:"replay_key"`
-		// Assignment of units to scopes that the event's scopes belong to; see
-		// state.assignment for entries of versions that did not name it.
-		Assignment string `json:"assignment,omitempty"`
 	}
 	idBody struct { // replay, commit, cancel
 		ID string `json:"id"`

@@ -96,7 +96,7 @@ func (s *state) bookedAt(r *Record) (time.Time, error) {
 // current reports whether an entry belongs to the period in which requests are decided.
 func (s *state) current(e *entry) bool {
 	per := s.per()
-	return per == Once || per.Begin(e.when).Equal(per.Begin(s.now))
+	return per == Once || per.Begin(e.When).Equal(per.Begin(s.now))
 }
 
 // waits says when a refused event that costs so much alone would be admitted although nobody raises the budget, ""

@@ -149,7 +149,7 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 			if _, _, err := l.admit(s, l.user, Assigned{s.assignment(assignment, id, false), q.Event}); err != nil {
 				return err
 			}
-			if err := t.append(s, KindReserve, reserveBody{ID: id, Plan: q.Plan, Event: event, Stages: append([]string{}, q.Stages...),
+			if err := t.append(s, KindReserve, Reservation{ID: id, Plan: q.Plan, Event: event, Stages: append([]string{}, q.Stages...),
 				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: permit.Seeded(), ReplayKey: key, Assignment: assignment}); err != nil {
 				return err
 			}

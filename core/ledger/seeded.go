@@ -29,7 +29,7 @@ func (s *state) marking() (marks []*entry) {
 		return nil
 	}
 	for _, e := range s.entries {
-		if e.NotPrivate && e.state != Cancelled && !e.cleared {
+		if e.NotPrivate && e.State != Cancelled && !e.cleared {
 			marks = append(marks, e)
 		}
 	}
@@ -39,13 +39,13 @@ func (s *state) marking() (marks []*entry) {
 func (s *state) seededRuns() []SeededRun {
 	runs := []SeededRun{}
 	for _, e := range s.marking() {
-		runs = append(runs, SeededRun{Entry: e.ID, At: e.at, By: e.by})
+		runs = append(runs, SeededRun{Entry: e.ID, At: e.At, By: e.By})
 	}
 	return runs
 }
 
 // ranBy reports whether the user made the entry's output, the first time or again.
-func (e *entry) ranBy(user string) bool { return e.by == user || slices.Contains(e.againBy, user) }
+func (e *entry) ranBy(user string) bool { return e.By == user || slices.Contains(e.againBy, user) }
 
 // clearSeeded takes the mark off by all runs so far. One of them that commits or is run
 // again later marks the data set anew: its output was made after the steward's word.

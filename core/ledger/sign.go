@@ -92,7 +92,7 @@ func (l *Ledger) Sign(ctx context.Context, dataset, id string, files map[string]
 		if !s.known() {
 			return unknown(dataset)
 		}
-		if e == nil || e.state != Committed {
+		if e == nil || e.State != Committed {
 			return invalid("entry %s of data set %q is not committed, so nothing is signed for it", id, dataset)
 		}
 		records, err := t.Records(dataset, e.seq-1)
@@ -154,5 +154,5 @@ func (s *Signature) Charge() (booked Entry, event dp.Event, rows int, err error)
 	if rows = e.RowsPerUnit; rows == 0 {
 		rows = s.RowsPerUnit // an older record leaves it to the budget
 	}
-	return Entry{ID: e.ID, Stages: e.Stages, NotPrivate: e.NotPrivate}, e.event, rows, nil
+	return Entry{Reservation: Reservation{ID: e.ID, Stages: e.Stages, NotPrivate: e.NotPrivate}}, e.event, rows, nil
 }

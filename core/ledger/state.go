@@ -34,27 +34,22 @@ type Act struct {
 	Reason string `json:"reason"`
 }
 
+// entry is an Entry with what only the ledger asks of it; Charged is filled where it is shown.
 type entry struct {
-	reserveBody
-	seq       int64 // of the record that charged it
-	event     dp.Event
-	state     EntryState
-	at, by    string
-	when      time.Time // at, but never before the entry before: determines the period it belongs to
-	digest    Hash      // the bytes it was booked for
-	replayed  bool      // another permit for it was handed out
-	foreign   *Foreign  // nil: pawl ran it
-	rebooked  *Act      // nil: it was booked when it ran
-	approvals []Act
-	againBy   []string // users whose replays made its output again
-	cleared   bool     // a steward answered for its output, which was seeded
-	admitted  bool     // a budget decided on it
+	Entry
+	seq      int64 // of the record that charged it
+	event    dp.Event
+	digest   Hash     // the bytes it was booked for
+	replayed bool     // another permit for it was handed out
+	againBy  []string // users whose replays made its output again
+	cleared  bool     // a steward answered for its output, which was seeded
+	admitted bool     // a budget decided on it
 }
 
 // assigned is the event of an entry with the assignment that its scopes belong to.
 func (s *state) assigned(e *entry) Assigned {
 	// What is booked again may have been assigned by the key of another ledger.
-	return Assigned{s.assignment(e.Assignment, e.ID, e.foreign != nil || e.rebooked != nil), e.event}
+	return Assigned{s.assignment(e.Assignment, e.ID, e.Foreign != nil || e.Rebooked != nil), e.event}
 }
 
 // assignment is the name under which the scopes of an entry add up with those of others.
@@ -233,8 +228,8 @@ func (s *state) grant(r *Record, b grantBody) error {
 	return checkTerms(r, b.Filter, b.Per)
 }
 
-func (s *state) reserve(r *Record, b reserveBody) error {
-	e := &entry{reserveBody: b, state: Reserved, at: r.Time, by: r.User, digest: s.digest, admitted: s.limited()}
+func (s *state) reserve(r *Record, b Reservation) error {
+	e := &entry{Entry: Entry{Reservation: b, State: Reserved, At: r.Time, By: r.User}, digest: s.digest, admitted: s.limited()}
 	if err := s.charge(r, e); err != nil {
 		return err
 	}
@@ -255,7 +250,7 @@ func (s *state) charge(r *Record, e *entry) (err error) {
 	} else if e.event, err = dp.DecodeEvent(e.Event); err != nil {
 		return newer(s.name, r.Seq, "cannot read its event: %v", err)
 	}
-	if e.when, err = s.bookedAt(r); err != nil {
+	if e.When, err = s.bookedAt(r); err != nil {
 		return err
 	}
 	if s.byID[e.ID] != nil {
@@ -269,7 +264,7 @@ func (s *state) charge(r *Record, e *entry) (err error) {
 
 func (s *state) settle(r *Record, b idBody) error {
 	e := s.byID[b.ID]
-	if e == nil || e.state == Cancelled {
+	if e == nil || e.State == Cancelled {
 		return broken(s.name, r.Seq, "%s of a reservation that is not charged", r.Kind)
 	}
 	switch r.Kind {
@@ -277,12 +272,12 @@ func (s *state) settle(r *Record, b idBody) error {
 		e.replayed, e.cleared = true, false // its output is made again
 		e.againBy = append(e.againBy, r.User)
 	case KindCommit:
-		e.state, e.cleared = Committed, false // its output is made only now
+		e.State, e.cleared = Committed, false // its output is made only now
 	case KindCancel:
-		if e.state == Committed || e.replayed {
+		if e.State == Committed || e.replayed {
 			return broken(s.name, r.Seq, "cancel of a reservation that was used")
 		}
-		e.state = Cancelled
+		e.State = Cancelled
 		if s.byReplay[e.ReplayKey] == e {
 			delete(s.byReplay, e.ReplayKey)
 		}
@@ -293,9 +288,9 @@ func (s *state) settle(r *Record, b idBody) error {
 
 func (s *state) approve(r *Record, b approveBody) error {
 	e := s.byID[b.ID]
-	if e == nil || e.state != Committed {
+	if e == nil || e.State != Committed {
 		return broken(s.name, r.Seq, "approval of an entry that is not committed")
 	}
-	e.approvals = append(e.approvals, Act{By: r.User, At: r.Time, Reason: b.Reason})
+	e.Approvals = append(e.Approvals, Act{By: r.User, At: r.Time, Reason: b.Reason})
 	return nil
 }

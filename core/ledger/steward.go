@@ -147,7 +147,7 @@ func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
 				Advice: fmt.Sprintf("raise the budget first: pawl ledger grant %s --epsilon E --reason WHY", quote(g.Dataset))}
 		}
 		kind := s.budget.kind
-		if old := s.shares[g.Analyst]; old != nil && slices.ContainsFunc(s.entries, func(e *entry) bool { return e.by == g.Analyst && e.state != Cancelled }) {
+		if old := s.shares[g.Analyst]; old != nil && slices.ContainsFunc(s.entries, func(e *entry) bool { return e.By == g.Analyst && e.State != Cancelled }) {
 			kind = old.kind // a path may end in either filter, and then delta counts twice
 		}
 		return t.append(s, KindShare, shareBody{Analyst: g.Analyst, Epsilon: e, Delta: d, Reason: g.Reason, Filter: kind})
@@ -193,16 +193,16 @@ func (l *Ledger) Approve(ctx context.Context, dataset, id, reason string) error 
 		refuse := func(format string, args ...any) error {
 			return &RefusedError{Dataset: dataset, Reason: "entry " + id + " " + fmt.Sprintf(format, args...)}
 		}
-		if e.state != Committed {
-			return refuse("is %s: only the results of a committed entry can be released", e.state)
+		if e.State != Committed {
+			return refuse("is %s: only the results of a committed entry can be released", e.State)
 		}
-		for _, a := range e.approvals {
+		for _, a := range e.Approvals {
 			if a.By == t.l.user {
 				return refuse("was approved by %s at %s", a.By, a.At)
 			}
 		}
-		if !t.l.store.PerUser() && e.by == t.l.user {
-			return &RefusedError{Dataset: dataset, Reason: fmt.Sprintf("entry %s is of %s, and on a team's ledger nobody can approve his own", id, e.by),
+		if !t.l.store.PerUser() && e.By == t.l.user {
+			return &RefusedError{Dataset: dataset, Reason: fmt.Sprintf("entry %s is of %s, and on a team's ledger nobody can approve his own", id, e.By),
 				Advice: "ask the data steward or a colleague"}
 		}
 		return t.append(s, KindApprove, approveBody{ID: id, Reason: reason})

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -34,18 +33,14 @@ type View struct {
 
 // Entry is one reservation, as recorded.
 type Entry struct {
-	ID, Plan, At, By string
-	State            EntryState
-	When             time.Time // determines the period it belongs to
-	Stages           []string
-	Event            json.RawMessage
-	Charged          Assigned // the event, with the assignment of its scopes
-	Delta            Amount   // as requested
-	NotPrivate       bool
-	Assignment       string // as it was booked
-	Foreign          *Foreign
-	Rebooked         *Act
-	Approvals        []Act
+	Reservation
+	At, By    string
+	State     EntryState
+	When      time.Time // at, but never before the entry before: determines the period it belongs to
+	Charged   Assigned  // the event, with the assignment of its scopes
+	Foreign   *Foreign  // nil: pawl ran it
+	Rebooked  *Act      // nil: it was booked when it ran
+	Approvals []Act
 }
 
 // Purse is a limit of a View, that of the budget or of an analyst's share, with the events charged
@@ -108,7 +103,7 @@ func (s *state) snapshot() *state {
 	for i, e := range s.entries {
 		copied := *e
 		copied.event, copied.Event, copied.Stages = dp.Clone(e.event), slices.Clone(e.Event), slices.Clone(e.Stages)
-		copied.approvals, copied.foreign, copied.rebooked = slices.Clone(e.approvals), cloned(e.foreign), cloned(e.rebooked)
+		copied.Approvals, copied.Foreign, copied.Rebooked = slices.Clone(e.Approvals), cloned(e.Foreign), cloned(e.Rebooked)
 		c.entries[i] = &copied
 	}
 	c.frozen = cloned(s.frozen)
@@ -132,8 +127,9 @@ func (v *View) Entries() (all []Entry) {
 }
 
 func (e *entry) shown(s *state) Entry {
-	return Entry{ID: e.ID, Plan: e.Plan, At: e.at, By: e.by, State: e.state, When: e.when, Stages: e.Stages, Event: e.Event, Charged: s.assigned(e), Delta: e.Delta,
-		NotPrivate: e.NotPrivate, Assignment: e.Assignment, Foreign: e.foreign, Rebooked: e.rebooked, Approvals: append([]Act{}, e.approvals...)}
+	out := e.Entry
+	out.Charged, out.Approvals = s.assigned(e), append([]Act{}, e.Approvals...)
+	return out
 }
 
 // Charged lists the events charged in the period of the View, by anybody; with a state, only those in that
@@ -191,9 +187,10 @@ func (v *View) Add(user, assignment string, e dp.Event) (err error) {
 }
 
 func (v *View) entry(user, assignment string, e dp.Event) *entry {
-	next := &entry{reserveBody: reserveBody{ID: "what-if " + strconv.Itoa(len(v.s.entries)), Assignment: assignment}, event: e, state: Reserved, by: user, when: v.s.now}
+	next := &entry{event: e, Entry: Entry{State: Reserved, By: user, When: v.s.now,
+		Reservation: Reservation{ID: "what-if " + strconv.Itoa(len(v.s.entries)), Assignment: assignment}}}
 	if assignment == "" {
-		next.foreign = &Foreign{}
+		next.Foreign = &Foreign{}
 	}
 	return next
 }
