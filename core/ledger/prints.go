@@ -155,16 +155,35 @@ func RefuseMatch(name string, m Match) error {
 		Advice: fmt.Sprintf("if they are the same: --same-as %s, which charges that budget; if not: --different --reason WHY, which is recorded in the ledger and every statement", quote(m.Dataset))}
 }
 
-// recorded is identity.Kept.Recorded for the data set.
-func (t *txn) recorded(s *state, found []*identity.Print, kind identity.Kind) (same, others bool, err error) {
-	kept, err := t.Prints(s.name)
+// kept is how the data of a request compare with what is kept of their data set.
+type kept struct {
+	sameTable    bool // the rows of the table are those of an earlier use
+	otherVectors bool // vectors are kept, and these are others
+	// writing is a name for the assignment that a new way of writing the identifiers of units is, "" where nobody is
+	// written in another way than before. What was charged to either writing adds up.
+	writing string
+}
+
+func (t *txn) kept(s *state, q Request, writings *identity.Writings) (k kept, err error) {
+	prints, err := t.Prints(s.name)
 	if err != nil {
-		return false, false, err
+		return k, err
 	}
-	if same, others, err = identity.Kept(kept).Recorded(found, kind); err != nil {
-		return false, false, unreadable(s.name, err)
+	known, rewritten := identity.Kept(prints), false
+	if k.sameTable, _, err = known.Recorded(q.Prints, identity.Table); err == nil {
+		_, k.otherVectors, err = known.Recorded(q.Prints, identity.Vectors)
 	}
-	return same, others, nil
+	if err == nil && writings != nil {
+		rewritten, err = known.Rewritten(writings)
+	}
+	if err != nil {
+		return k, unreadable(s.name, err)
+	}
+	if rewritten {
+		own := writings.Identity()
+		k.writing = hex.EncodeToString(own[:8])
+	}
+	return k, nil
 }
 
 // writings are how the rows of a request write the identifiers of their units, nil where nobody tells by them.
@@ -173,26 +192,6 @@ func (q *Request) writings(s *state) *identity.Writings {
 		return nil
 	}
 	return sealed.WritingsOf(q.Rows)
-}
-
-// written is a name for the assignment that a new way of writing the identifiers of units is, "" where nobody is
-// written in another way than before. What was charged to either writing adds up.
-func (t *txn) written(s *state, w *identity.Writings) (string, error) {
-	if w == nil {
-		return "", nil
-	}
-	kept, err := t.Prints(s.name)
-	if err != nil {
-		return "", err
-	}
-	rewritten, err := identity.Kept(kept).Rewritten(w)
-	switch own := w.Identity(); {
-	case err != nil:
-		return "", unreadable(s.name, err)
-	case rewritten:
-		return hex.EncodeToString(own[:8]), nil
-	}
-	return "", nil
 }
 
 // differ books what the request says to be different and is not booked yet.

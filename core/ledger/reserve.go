@@ -103,11 +103,11 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 			return s.refuseFrozen()
 		}
 		writings := q.writings(s)
-		writing, err := t.written(s, writings)
+		known, err := t.kept(s, q, writings)
 		if err != nil {
 			return err
 		}
-		if err := t.registerUse(s, q, writing != ""); err != nil {
+		if err := t.registerUse(s, q, known); err != nil {
 			return err
 		}
 		if err := t.differ(s, q); err != nil {
@@ -116,12 +116,12 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 		if err := t.keep(s, q.Prints); err != nil {
 			return err
 		}
-		if writings != nil && writing == "" && !s.Public {
+		if writings != nil && known.writing == "" && !s.Public {
 			if err := t.KeepPrint(s.name, writings.Identity(), writings.Marshal()); err != nil {
 				return err
 			}
 		}
-		assignment := q.assignment(writing)
+		assignment := q.assignment(known.writing)
 		key, root, err := q.origin(event)
 		if err != nil {
 			return err
@@ -172,7 +172,7 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 }
 
 // assignment is the name under which the scopes of the event are booked; writing is
-// txn.written's.
+// kept's.
 func (q *Request) assignment(writing string) string {
 	if q.Rows == nil {
 		return ""
@@ -247,7 +247,7 @@ func unitsBy(column string) string {
 }
 
 // registerUse books the first use of a data set and every change of its bytes.
-func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
+func (t *txn) registerUse(s *state, q Request, known kept) error {
 	digest := Hash(q.Digest)
 	if s.known() {
 		if err := s.matches(q.Relation, q.Unit, q.RowsPerUnit); err != nil {
@@ -261,10 +261,7 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 	if err := t.checkPrints(s, q); err != nil {
 		return err
 	}
-	_, changed, err := t.recorded(s, q.Prints, identity.Vectors)
-	switch {
-	case err != nil:
-		return err
+	switch changed := known.otherVectors; {
 	case changed && !q.Updated:
 		return &RefusedError{Dataset: s.name, Reason: "the vectors behind its keys are not those that were used before",
 			Advice: "if the change is intended, add --updated (the budget stays the same)"}
@@ -283,15 +280,11 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 	if s.digest.IsZero() {
 		return t.append(s, KindRegister, registerBody{Terms{q.Unit, q.RowsPerUnit, q.Relation, q.Public}, digest, q.UnitColumn})
 	}
-	same, _, err := t.recorded(s, q.Prints, identity.Table)
-	if err != nil {
-		return err
-	}
-	if !q.Updated && same && rewritten {
+	if !q.Updated && known.sameTable && known.writing != "" {
 		return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its rows are the same as before, but the identifiers in column %q are written differently, such as 7 and 7.0: each spelling is a separate unit", s.column),
 			Advice: "write them as before; or continue with --updated; the costs under both spellings then add up"}
 	}
-	if !q.Updated && !same {
+	if !q.Updated && !known.sameTable {
 		return &RefusedError{Dataset: s.name, Reason: "the file's bytes are not those that were registered",
 			Advice: fmt.Sprintf("if rows were appended or corrected, add --updated (the budget stays the same); different data need another name: pawl ledger create NAME --epsilon E --delta D (registered: pawl ledger show %s)", quote(s.name))}
 	}
