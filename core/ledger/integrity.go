@@ -36,6 +36,12 @@ func (l *Ledger) transact(ctx context.Context, write bool, fn func(*txn) error) 
 	if write {
 		run = l.store.Update
 	}
+	ended := false
+	defer func() {
+		if !ended { // by a panic, which took the records back: what is cached may run ahead of the store
+			clear(l.states)
+		}
+	}()
 	err := run(ctx, func(tx Tx) error {
 		t.Tx, t.now = tx, l.clock().UTC()
 		if err := t.same(); err != nil {
@@ -48,6 +54,7 @@ func (l *Ledger) transact(ctx context.Context, write bool, fn func(*txn) error) 
 		}
 		return fn(t)
 	})
+	ended = true
 	if err != nil {
 		for _, name := range t.appended {
 			delete(l.states, name)

@@ -74,7 +74,8 @@ func (l *Ledger) As(user string) *Ledger {
 	return New(l.store, l.accountant, Options{User: user, Clock: l.clock, Heads: l.heads, Warn: l.warn, Total: l.total})
 }
 
-// Commit closes a reservation whose output was produced. It is idempotent.
+// Commit closes a reservation whose output was produced. A computation that was run again may be committed by each of
+// its permits.
 func (l *Ledger) Commit(ctx context.Context, p *sealed.Permit) error {
 	return l.settle(ctx, p, KindCommit)
 }
