@@ -110,6 +110,18 @@ func decimal(x float64) *big.Rat {
 	return r
 }
 
+// less is max(0, x − y) of what their shortest decimals stand for, as 1.1 − 0.7 is 0.4. Nothing takes from +Inf.
+func less(x, y float64) float64 {
+	switch {
+	case !(x < inf):
+		return inf
+	case !(y < inf):
+		return 0
+	}
+	z, _ := new(big.Rat).Sub(decimal(x), decimal(y)).Float64()
+	return math.Max(0, z)
+}
+
 func (a amount) plus(b amount) amount {
 	return amount{rat: new(big.Rat).Add(a.rat, b.rat), inf: a.inf || b.inf}
 }

@@ -118,6 +118,31 @@ func TestFilterIsSound(t *testing.T) {
 	})
 }
 
+// What is needed beside a sum is what the decimals say: figures that are rounded up show no digit of rounding.
+func TestNeedsAreDecimals(t *testing.T) {
+	for name, start := range map[string]func() (*Spending, error){
+		"filter": func() (*Spending, error) { return mustFilter(t, 1, 0).Start(addRemove) },
+		"doors": func() (*Spending, error) {
+			d, err := NewDoors(1, 1e-6, nil, addRemove)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d.Start(addRemove)
+		},
+	} {
+		s, err := start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Add("", dp.Pure{Epsilon: 0.7}); err != nil {
+			t.Fatal(err)
+		}
+		if ok, need, left, err := s.Admits("", dp.Pure{Epsilon: 0.4}); ok || need != 0.4 || left != 0.3 || err != nil {
+			t.Errorf("%s: admitted %v, needs %v, left %v (%v)", name, ok, need, left, err)
+		}
+	}
+}
+
 func TestFilterScopes(t *testing.T) {
 	f := mustFilter(t, 1, 0)
 	half := func(lower float64, epsilon float64) dp.Event {

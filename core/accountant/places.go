@@ -117,7 +117,7 @@ func (t *sheet) besides(class string) costs {
 // agree makes figures that are rounded agree with a decision that is not: an event is admitted
 // exactly if need <= left.
 func agree(admitted bool, need, left float64) (bool, float64, float64, error) {
-	if left = math.Max(0, left); admitted && need > left {
+	if admitted && need > left {
 		left = need
 	} else if !admitted && need <= left {
 		left = math.Max(0, math.Nextafter(need, -1))

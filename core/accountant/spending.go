@@ -204,11 +204,7 @@ func (s *Spending) ask(dear bool, class string, next dp.Event) (admitted bool, n
 			worst, before = w, b
 		}
 	}
-	need, left = math.Max(0, worst-before), s.epsilon-before
-	if math.IsInf(worst, 1) {
-		need = inf
-	}
-	return agree(worst <= s.epsilon*(1+FilterResolution), need, left)
+	return agree(worst <= s.epsilon*(1+FilterResolution), less(worst, before), less(s.epsilon, before))
 }
 
 // after is what the dearest unit that an event of a class touches has paid with it, in
