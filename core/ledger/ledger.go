@@ -116,11 +116,10 @@ func (l *Ledger) settle(ctx context.Context, p *sealed.Permit, kind Kind) error 
 // Digest returns the keyed digest of a file's bytes. Only the ledger has the key, so nobody who
 // sees the digest of a small table can guess the table.
 func (l *Ledger) Digest(ctx context.Context, r io.Reader) ([]byte, error) {
-	secret, err := l.secret(ctx)
+	key, err := l.key(ctx, "pawl file digest")
 	if err != nil {
 		return nil, err
 	}
-	key := derive(secret, "pawl file digest", "")
 	m := hmac.New(sha256.New, key[:])
 	if _, err := io.Copy(m, r); err != nil {
 		return nil, err
@@ -145,6 +144,15 @@ func (l *Ledger) Key(ctx context.Context, dataset string) (*sealed.Key, error) {
 func (l *Ledger) secret(ctx context.Context) (secret []byte, err error) {
 	err = l.read(ctx, func(*txn) error { secret = l.self.secret; return nil })
 	return secret, err
+}
+
+// key is the key for one purpose.
+func (l *Ledger) key(ctx context.Context, purpose string) (key [32]byte, err error) {
+	secret, err := l.secret(ctx)
+	if err == nil {
+		key = derive(secret, purpose, "")
+	}
+	return key, err
 }
 
 // txn is one transaction of a Ledger.

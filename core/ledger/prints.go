@@ -39,11 +39,7 @@ func about(other string) func(Difference) bool {
 
 // PrintKey returns the key of prints, derived from the ledger's secret. It must stay secret.
 func (l *Ledger) PrintKey(ctx context.Context) ([32]byte, error) {
-	secret, err := l.secret(ctx)
-	if err != nil {
-		return [32]byte{}, err
-	}
-	return derive(secret, "pawl print key", ""), nil
+	return l.key(ctx, "pawl print key")
 }
 
 // Keep stores prints of a data set beside the chain, as Reserve does with the prints of its Request. Prints are

@@ -329,17 +329,13 @@ func (t *txn) replay(s *state, old *entry, q Request, event []byte, assignment s
 
 // selfGrant fixes the budget of a sensitive data set at its first use.
 func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
-	if s.budget != nil && t.l.total != "" && s.limited() {
-		total, err := ParseAmount(t.l.total)
-		if err != nil {
-			return false, fmt.Errorf("budget: %w", err)
-		}
-		if total.Cmp(s.budget.epsilon) != 0 {
-			return false, &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its budget is epsilon %v, granted by %s, not %v", s.budget.epsilon, s.budget.By, total),
-				Advice: fmt.Sprintf("leave out --budget; its steward raises it: pawl ledger grant %s --epsilon E --reason WHY", quote(s.name))}
-		}
-	}
-	if s.budget != nil || s.Public {
+	switch total, err := named("budget", cmp.Or(t.l.total, "0")); {
+	case s.limited() && err != nil:
+		return false, err
+	case s.limited() && t.l.total != "" && total.Cmp(s.budget.epsilon) != 0:
+		return false, &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its budget is epsilon %v, granted by %s, not %v", s.budget.epsilon, s.budget.By, total),
+			Advice: fmt.Sprintf("leave out --budget; its steward raises it: pawl ledger grant %s --epsilon E --reason WHY", quote(s.name))}
+	case s.budget != nil || s.Public:
 		return false, nil
 	}
 	if t.l.total != "" {
@@ -347,29 +343,28 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 			// A total at delta 0 would admit nothing but pure jobs.
 			q.Delta = UsualDelta
 		}
-		var err error
-		if asked.epsilon, asked.delta, err = parseBudget(q.Epsilon, q.Delta); err != nil {
-			return false, fmt.Errorf("budget: %w", err)
-		}
+	}
+	epsilon, delta, err := parseBudget(q.Epsilon, q.Delta)
+	if err != nil && t.l.total != "" {
+		err = fmt.Errorf("budget: %w", err)
 	}
 	create := fmt.Sprintf("ask the data steward to grant one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), cmp.Or(q.Epsilon, "E"), cmp.Or(q.Delta, "D"))
-	if len(s.reconciled) > 0 {
+	refuse := func(advice, format string, args ...any) (bool, error) {
+		return false, &RefusedError{Dataset: s.name, Reason: fmt.Sprintf(format, args...), Advice: advice, NoBudget: true}
+	}
+	most, _ := ParseAmount(MaxSelfGrant)
+	switch {
+	case len(s.reconciled) > 0:
 		// What was spent is not known: the log was lost, and somebody went on without it.
-		return false, &RefusedError{Dataset: s.name, Reason: "its log was lost and reconciled, so its spending is unknown; users cannot grant themselves a new budget", Advice: create, NoBudget: true}
-	}
-	if !t.l.store.PerUser() {
-		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and on a team's ledger users cannot grant themselves one", Advice: create, NoBudget: true}
-	}
-	if _, _, err := parseBudget(q.Epsilon, q.Delta); err != nil {
+		return refuse(create, "its log was lost and reconciled, so its spending is unknown; users cannot grant themselves a new budget")
+	case !t.l.store.PerUser():
+		return refuse(create, "it has no budget, and on a team's ledger users cannot grant themselves one")
+	case err != nil:
 		return false, err
+	case epsilon.Cmp(most) > 0:
+		return refuse(create, "it has no budget, and epsilon %v is more than the %v that users may grant themselves", epsilon, most)
+	case delta.large():
+		return refuse(create+" "+allowLargeDelta, "it has no budget, and delta %v is more than the %s that users may grant themselves", delta, MaxDelta)
 	}
-	if most, _ := ParseAmount(MaxSelfGrant); asked.epsilon.Cmp(most) > 0 {
-		return false, &RefusedError{Dataset: s.name, Advice: create, NoBudget: true,
-			Reason: fmt.Sprintf("it has no budget, and epsilon %v is more than the %v that users may grant themselves", asked.epsilon, most)}
-	}
-	if asked.delta.large() {
-		return false, &RefusedError{Dataset: s.name, Advice: create + " " + allowLargeDelta, NoBudget: true,
-			Reason: fmt.Sprintf("it has no budget, and delta %v is more than the %s that users may grant themselves", asked.delta, MaxDelta)}
-	}
-	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta, Filter: filterDoors})
+	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: epsilon, Delta: delta, Filter: filterDoors})
 }
