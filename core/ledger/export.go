@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"crypto/hmac"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -87,5 +86,3 @@ func keyID(secret []byte) string {
 	key := derive(secret, "pawl ledger key id", "")
 	return hex.EncodeToString(key[:8])
 }
-
-func sameKey(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }

@@ -57,16 +57,15 @@ func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 		defer func() { l.self.accepting = false }()
 	}
 	err = l.transact(ctx, true, func(t *txn) error {
-		tx := t.Tx
 		out = nil
-		known, err := tx.Secret()
-		if err != nil {
-			return err
-		}
-		same := sameKey(keyID(known), header.KeyID)
-		if !same && header.Secret != "" {
-			if same, err = adopt(tx, header); err != nil {
+		secret, same := l.self.secret, l.self.id == header.KeyID
+		if !same {
+			adopted, err := t.adopt(header)
+			if err != nil {
 				return err
+			}
+			if same = adopted != nil; same {
+				secret = adopted
 			}
 		}
 		if l.self.accepting && !same {
@@ -77,16 +76,11 @@ func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 				return &RefusedError{Dataset: name, Reason: "its account has scopes, which need the secret of the ledger it comes from",
 					Advice: "export with --with-secret and import into a new ledger: pawl ledger export --all --with-secret --output FILE"}
 			}
-			added, err := t.merge(logs[name])
+			added, err := t.merge(logs[name], secret)
 			if err != nil {
 				return err
 			}
 			out = append(out, Imported{Name: name, Added: added, Total: logs[name].head.Seq, Head: logs[name].head.Hash})
-		}
-		// The ledger may have taken the secret of the export.
-		secret, err := tx.Secret()
-		if err != nil {
-			return err
 		}
 		if out, err = t.againstSeen(out, keyID(secret)); err != nil {
 			return err
@@ -140,21 +134,21 @@ func (g *importedLog) scoped() bool {
 	return slices.ContainsFunc(g.entries, func(e *entry) bool { return len(dp.Breakpoints(e.event)) > 1 })
 }
 
-// adopt takes the secret of the export if the ledger is empty.
-func adopt(tx Tx, header exportHeader) (bool, error) {
-	names, err := tx.Names()
-	if err != nil || len(names) > 0 {
-		return false, err
+// adopt takes the secret of the export, if that has one and the ledger is empty, and returns it.
+func (t *txn) adopt(header exportHeader) ([]byte, error) {
+	names, err := t.Names()
+	if err != nil || len(names) > 0 || header.Secret == "" {
+		return nil, err
 	}
 	secret, err := hex.DecodeString(header.Secret)
-	if err != nil || len(secret) != 32 || !sameKey(keyID(secret), header.KeyID) {
-		return false, fmt.Errorf("%w: the secret in the export is damaged", ErrBroken)
+	if err != nil || len(secret) != 32 || keyID(secret) != header.KeyID {
+		return nil, fmt.Errorf("%w: the secret in the export is damaged", ErrBroken)
 	}
-	return true, tx.Adopt(secret)
+	return secret, t.Adopt(secret)
 }
 
-// merge appends the records that follow those which are here.
-func (t *txn) merge(g *importedLog) (added int, err error) {
+// merge appends the records that follow those which are here, and codes their head under a secret.
+func (t *txn) merge(g *importedLog, secret []byte) (added int, err error) {
 	own, err := t.extend(newState(g.name))
 	if err != nil {
 		return 0, err
@@ -172,10 +166,6 @@ func (t *txn) merge(g *importedLog) (added int, err error) {
 		if err := t.Append(r); err != nil {
 			return 0, err
 		}
-	}
-	secret, err := t.Secret()
-	if err != nil {
-		return 0, err
 	}
 	head := own.head
 	if len(g.records) > n {

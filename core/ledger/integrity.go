@@ -196,10 +196,7 @@ func (t *txn) codeAll() error {
 	if err != nil {
 		return err
 	}
-	secret, err := t.Secret() // an import may have changed it
-	if err != nil {
-		return err
-	}
+	secret := t.l.self.secret
 	for _, name := range names {
 		head, err := t.Head(name)
 		if err != nil {
