@@ -148,7 +148,7 @@ func (g GradientCanaries) train(ctx context.Context, src *entropy.Source) (bound
 
 func trainOn(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, t gradient.Training, params []float32) error {
 	if err := gradient.Train(ctx, permit, rows, t, params); err != nil {
-		return fmt.Errorf("%w: training: %w", ErrMechanism, err)
+		return failed(ctx, "training", err)
 	}
 	return nil
 }

@@ -107,6 +107,14 @@ func Run(ctx context.Context, m Mechanism, o Options) (Result, error) {
 	return Result{m.Name, m.Entry, m.Neighbours, m.Relation, o.Runs, verdict}, nil
 }
 
+// failed is err of the mechanism under audit, or the interrupt that ended it.
+func failed(ctx context.Context, name string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: %s: %w", ErrMechanism, name, err)
+}
+
 // Scores runs the mechanism Runs times in each world. The numbers depend on Source
 // alone, not on how many processors there are.
 func Scores(ctx context.Context, m Mechanism, o Options) (bound.Scores, error) {
@@ -130,7 +138,7 @@ func Scores(ctx context.Context, m Mechanism, o Options) (bound.Scores, error) {
 					}
 					v, err := m.Score(ctx, World(w), o.Source.Split(World(w).String(), uint64(i)))
 					if err != nil {
-						stop(fmt.Errorf("%w: %s: %w", ErrMechanism, m.Name, err))
+						stop(failed(ctx, m.Name, err))
 						return
 					}
 					worlds[w][i] = v

@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -81,7 +80,7 @@ func Conform(ctx context.Context, s Specification, alpha float64, src *entropy.S
 	}
 	checks, err := s.observe(ctx, src.Split(s.Name))
 	if err != nil {
-		return Conformity{}, fmt.Errorf("%w: %s: %w", ErrMechanism, s.Name, err)
+		return Conformity{}, failed(ctx, s.Name, err)
 	}
 	c := Conformity{Name: s.Name, Entry: s.Entry, Rows: s.Rows}
 	c.Checks, c.Convicted = Settle(checks, alpha)

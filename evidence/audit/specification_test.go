@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,21 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/gradient"
 )
+
+// An interrupt is no failure of the mechanism under audit.
+func TestConformInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, s := range Specifications()[:3] {
+		if _, err := Conform(ctx, s, 1e-6, entropy.Seeded(3)); err != nil && (!errors.Is(err, context.Canceled) || errors.Is(err, ErrMechanism)) {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	}
+	failing := Specification{Name: "failing", observe: func(ctx context.Context, _ *entropy.Source) ([]Check, error) { return nil, ctx.Err() }}
+	if _, err := Conform(ctx, failing, 1e-6, entropy.Seeded(3)); err == nil || errors.Is(err, ErrMechanism) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
 
 // Null hypothesis: core keeps its specifications. All of their tests together convict it
 // with probability 1e-6.

@@ -11,7 +11,7 @@ const patience = 2 * time.Second
 
 // unbound are the commands that charge nothing, or nothing before their plan is shown. Until then nothing is lost if they
 // stop in the middle of a step, such as reading a pipe into which nobody writes.
-var unbound = []string{"check", "describe", "explain", "export", "fit", "init", "plan", "predict", "search", "select", "train", "tune", "verify"}
+var unbound = []string{"account", "calibrate", "check", "describe", "explain", "export", "fit", "init", "plan", "predict", "search", "select", "train", "tune", "verify"}
 
 // freely runs a command in a way that lets an interrupt end it wherever it is, unless it is bound to come to its own end.
 func (a *app) freely(ctx context.Context, command func() error) error {

@@ -144,7 +144,7 @@ func connectError(a Address, err error) error {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization), strings.Contains(err.Error(), "nkeys not supported"), strings.Contains(strings.ToLower(err.Error()), "authorization"):
 		return usage.Newf("add the public part of the key to the broker's list (pawl-broker key prints it), or name the right key with --nats-key", "--nats %s: the broker refuses these credentials", a.URL)
-	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout):
+	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout), errors.Is(err, os.ErrDeadlineExceeded):
 		return usage.Newf("start one with pawl-broker, or correct the address", "--nats %s: no broker answers", a.URL)
 	case errors.Is(err, nats.ErrSecureConnWanted), errors.Is(err, nats.ErrSecureConnRequired):
 		return usage.Newf("use tls:// where the broker has a certificate, and nats:// where it has none", "--nats %s: the broker and the address disagree on encryption", a.URL)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -556,6 +557,14 @@ func TestAddresses(t *testing.T) {
 	}
 	if _, err := fleet.Dial(t.Context(), fleet.Address{URL: "nats://127.0.0.1:1"}, "x"); err == nil || !strings.Contains(err.Error(), "no broker answers") {
 		t.Errorf("nobody listens: %v", err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	if _, err := fleet.Dial(t.Context(), fleet.Address{URL: "nats://" + silent.Addr().String()}, "x"); err == nil || !strings.Contains(err.Error(), "no broker answers") {
+		t.Errorf("nobody speaks: %v", err)
 	}
 }
 

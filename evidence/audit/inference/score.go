@@ -58,6 +58,9 @@ func (a Audit) train(ctx context.Context, number int, members []int) ([]float64,
 	if err == nil && len(p) != len(a.Label)*a.Classes {
 		err = fmt.Errorf("%w: %d probabilities of %d records and %d classes", ErrInput, len(p), len(a.Label), a.Classes)
 	}
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err() // the ledger of these trainings is the audit's own: nothing stays charged
+	}
 	if err != nil {
 		return nil, fmt.Errorf("training model %d: %w", number, err)
 	}
