@@ -86,11 +86,11 @@ func NewOutput(dir string, replace bool) (*Output, error) {
 	o.left = sweep(in)
 	var err error
 	if o.staging, err = os.MkdirTemp(in, whole.Unfinished); err != nil {
-		return nil, usage("name another directory with --out", "cannot write into the output directory: %v", err)
+		return nil, usage("name another directory with --out", "cannot write into %s: %v", in, reason(err))
 	}
 	if err := o.probe(); err != nil {
 		o.Discard()
-		return nil, usage("free some space, or name another directory with --out", "cannot write into the output directory: %v", err)
+		return nil, usage("free some space, or name another directory with --out", "cannot write into %s: %v", in, reason(err))
 	}
 	return o, nil
 }

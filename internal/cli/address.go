@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 
 	"pawl/core/ledger"
 	"pawl/internal/request"
@@ -49,6 +51,18 @@ func (e *noLedgerError) Unwrap() error { return e.error }
 
 // warn shows a warning of the ledger.
 func (a *app) warn(text string) { fmt.Fprintf(a.err, "warning: %s\n", text) }
+
+// onLedger is a command on the ledger, as a hint has it.
+var onLedger = regexp.MustCompile(`\bpawl ledger [a-z]+(-[a-z]+)*`)
+
+// hint is how to correct err. Commands on the ledger in it are on the one that --ledger names.
+func (a *app) hint(err error) string {
+	h := oneLine(hint(err))
+	if d, wrong := a.ledgerAddress(); a.ledger.address != "" && wrong == nil && !strings.Contains(h, "--ledger") {
+		h = onLedger.ReplaceAllStringFunc(h, func(command string) string { return command + " --ledger " + shell(d.Flag()) })
+	}
+	return h
+}
 
 // safe is where what is held back of the ledger has its key.
 func (a *app) safe() (workflow.Safe, error) {

@@ -102,7 +102,7 @@ func refusedCheck(a *app, j *request.Job, f *fitFlags, err error) error {
 	if !a.json || status(err) != exitRefused || j == nil {
 		return err
 	}
-	return errors.Join(writeJSON(a.out, map[string]any{"ok": false, "checks": checks(j, f), "refusal": message(err), "hint": oneLine(hint(err)),
+	return errors.Join(writeJSON(a.out, map[string]any{"ok": false, "checks": checks(j, f), "refusal": message(err), "hint": a.hint(err),
 		"warnings": j.Plan.Warnings}), err)
 }
 

@@ -82,8 +82,8 @@ func run(ctx context.Context, args []string, s streams) int {
 		return status(err)
 	}
 	fmt.Fprintf(s.err, "error: %s\n", message(err))
-	if h := hint(err); h != "" {
-		fmt.Fprintf(s.err, "hint: %s\n", oneLine(h))
+	if h := a.hint(err); h != "" {
+		fmt.Fprintf(s.err, "hint: %s\n", h)
 	}
 	return status(err)
 }

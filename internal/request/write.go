@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"pawl/internal/usage"
 	"pawl/internal/whole"
@@ -97,8 +98,11 @@ func movedAside(wanted, path string) string {
 // CannotWrite says why a file could not be written, without its temporary name.
 func CannotWrite(path string, err error) error {
 	hint := ""
-	if dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) {
-		hint = "make the folder first: mkdir -p " + usage.Shell(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		hint = "make the folder first: mkdir -p " + usage.Shell(filepath.Dir(path))
+	case errors.Is(err, syscall.ENOSPC):
+		hint = "free some space, or choose another place"
 	}
 	return usage.New(fmt.Sprintf("%s cannot be written: %v", path, usage.WithoutPath(err)), hint)
 }
