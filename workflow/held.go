@@ -20,6 +20,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/core/ledger/figures"
+	mistake "pawl/internal/usage"
 	"pawl/internal/whole"
 	"pawl/model"
 	"pawl/report"
@@ -44,17 +45,10 @@ func (e *HeldError) Error() string {
 
 // Hint says how to get it.
 func (e *HeldError) Hint() string {
-	return strings.TrimSuffix(fmt.Sprintf("pawl ledger reconcile %s --reason WHY %s", shellQuote(e.Path), e.Flag), " ")
+	return strings.TrimSuffix(fmt.Sprintf("pawl ledger reconcile %s --reason WHY %s", mistake.Shell(e.Path), e.Flag), " ")
 }
 
 func (e *HeldError) Unwrap() error { return e.Cause }
-
-func shellQuote(s string) string {
-	if s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/+=:@%") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
 
 // Safe is where the keys of what is held back lie, apart from it.
 type Safe struct {

@@ -153,11 +153,7 @@ func describeData(a *app, name string) error {
 		return describeJSON(a, b, unavailable == nil, unit)
 	}
 	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(t, "name\t%s\n", b.Name)
-	fmt.Fprintf(t, "title\t%s\n", b.Title)
-	fmt.Fprintf(t, "task\t%s of %s\n", b.Task, b.Target)
-	fmt.Fprintf(t, "rows\t%s\n", rowsOf(b.Info))
-	fmt.Fprintf(t, "unit\t%s\n", unit)
+	fmt.Fprintf(t, "name\t%s\ntitle\t%s\ntask\t%s of %s\nrows\t%s\nunit\t%s\n", b.Name, b.Title, b.Task, b.Target, rowsOf(b.Info), unit)
 	if b.Images != nil {
 		s := b.Images.Shape
 		if s[0] == 1 && s[1] == 1 { // features of images
@@ -167,9 +163,7 @@ func describeData(a *app, name string) error {
 		}
 		fmt.Fprintf(t, "classes\t%s\n", strings.Join(b.Images.Classes, ", "))
 	}
-	fmt.Fprintf(t, "licence\t%s\n", b.Licence)
-	fmt.Fprintf(t, "source\t%s\n", b.Source)
-	fmt.Fprintf(t, "citation\t%s\n", b.Citation)
+	fmt.Fprintf(t, "licence\t%s\nsource\t%s\ncitation\t%s\n", b.Licence, b.Source, b.Citation)
 	for i, p := range b.KnownProblems {
 		label := ""
 		if i == 0 {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,11 +66,7 @@ func describeTable(ctx context.Context, a *app, data string, f describeFlags) (e
 	if job.Seed, err = f.seedOf(); err != nil {
 		return err
 	}
-	if f.columns != "" {
-		for _, name := range strings.Split(f.columns, ",") {
-			job.Columns = append(job.Columns, strings.TrimSpace(name))
-		}
-	}
+	job.Columns = list(f.columns)
 	return runJob(ctx, a, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -42,7 +41,11 @@ no privacy guarantee.`,
   pawl select breast-cancer --target class --method cfs-ga --as-published --seed 1`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return selectFeatures(c.Context(), a, args[0], f)
+			job, err := f.job(a)
+			if err != nil {
+				return err
+			}
+			return runJob(c.Context(), a, args[0], f.Source, job)
 		},
 	}
 	f.register(c)
@@ -110,12 +113,4 @@ func (f *selectFlags) job(a *app) (job pawl.Select, err error) {
 	a.identity(&job.Identity)
 	job.Seed, err = f.seedOf()
 	return job, err
-}
-
-func selectFeatures(ctx context.Context, a *app, data string, f selectFlags) error {
-	job, err := f.job(a)
-	if err != nil {
-		return err
-	}
-	return runJob(ctx, a, data, f.Source, job)
 }
