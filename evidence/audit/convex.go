@@ -19,13 +19,7 @@ func convexFits() []design {
 func fitOf(m Mechanism, common int, fit func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error)) (Mechanism, error) {
 	b, err := addOrRemove(repeat(common, row{class: 0}), one, m.Event)
 	m.Relation = dp.AddOrRemoveOne
-	m.Score = b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-		w, err := fit(ctx, permit, rows)
-		if err != nil {
-			return 0, err
-		}
-		return w[0], nil
-	})
+	m.Score = scored(b, fit, func(weights []float64) float64 { return weights[0] })
 	return m, err
 }
 

@@ -32,6 +32,17 @@ func (b *bench) score(f run) func(context.Context, World, *entropy.Source) (floa
 	}
 }
 
+// scored is score of a number that is computed from what a mechanism releases.
+func scored[T any](b *bench, release func(context.Context, *ledger.Permit, *intake.Rows) (T, error), number func(T) float64) func(context.Context, World, *entropy.Source) (float64, error) {
+	return b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+		released, err := release(ctx, permit, rows)
+		if err != nil {
+			return 0, err
+		}
+		return number(released), nil
+	})
+}
+
 // releases are the small ways out. Each comment says what part of the event's power
 // the score has: 1 where it is the likelihood ratio, 1/√2 where the score is one of two
 // numbers that are worth the same.
@@ -57,10 +68,7 @@ func countOf(noise float64, name, neighbours string, worlds pair) (Mechanism, er
 	b, err := worlds.bench([]dp.Event{c.Event()})
 	return Mechanism{
 		Name: name, Entry: "release.Count.Release", Neighbours: neighbours, Event: c.Event(), Relation: worlds.relation,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			v, err := c.Release(ctx, permit, rows)
-			return float64(v), err
-		}),
+		Score: scored(b, c.Release, func(v int64) float64 { return float64(v) }),
 	}, err
 }
 
@@ -70,10 +78,7 @@ func majority(noise float64) (Mechanism, error) {
 	b, err := addOrRemove([]row{{class: 0}, {class: 1}}, one, m.Event())
 	return Mechanism{
 		Name: "majority", Entry: "release.Majority.Release", Neighbours: "a tie and one vote more", Event: m.Event(), Relation: dp.AddOrRemoveOne,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			v, err := m.Release(ctx, permit, rows)
-			return float64(v), err
-		}),
+		Score: scored(b, m.Release, func(v int) float64 { return float64(v) }),
 	}, err
 }
 
@@ -83,9 +88,7 @@ func mean(noise float64) (Mechanism, error) {
 	b, err := addOrRemove([]row{{number: 0.3}, {number: -0.7}}, one, m.Event())
 	return Mechanism{
 		Name: "mean", Entry: "release.Mean.Release", Neighbours: "one value of 1 more", Event: m.Event(), Relation: dp.AddOrRemoveOne,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			return m.Release(ctx, permit, rows)
-		}),
+		Score: b.score(m.Release),
 	}, err
 }
 
@@ -104,10 +107,7 @@ func accuracyOf(noise float64, name string, pure bool, delta float64) (Mechanism
 	return Mechanism{
 		Name: name, Entry: "release.Accuracy.Release", Neighbours: "15 and 16 of some 300 predictions right", Event: a.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: delta,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			s, err := a.Release(ctx, permit, rows)
-			return s.Value, err
-		}),
+		Score: scored(b, a.Release, func(s release.AccuracyScore) float64 { return s.Value }),
 	}, err
 }
 
@@ -119,13 +119,7 @@ func groupScores(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "group scores", Entry: "release.GroupScores.Release", Neighbours: "15 and 16 of some 300 rows of a group are wrong", Event: g.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			s, err := g.Release(ctx, permit, rows)
-			if err != nil {
-				return 0, err
-			}
-			return s[0].Loss * s[0].Rows, nil
-		}),
+		Score: scored(b, g.Release, func(s []release.GroupScore) float64 { return s[0].Loss * s[0].Rows }),
 	}, err
 }
 
@@ -139,10 +133,7 @@ func absoluteError(noise float64) (Mechanism, error) {
 		Name: "absolute error", Entry: "release.AbsoluteError.Release", Neighbours: "15 and 16 of some 300 rows are off by the whole range",
 		// What the composition of its two events costs, and quick to evaluate.
 		Event: dp.ZCDP{Rho: (1/(first*first) + 1/(second*second)) / 2}, Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			s, err := a.Release(ctx, permit, rows)
-			return s.Value + s.Baseline, err
-		}),
+		Score: scored(b, a.Release, func(s release.ErrorScore) float64 { return s.Value + s.Baseline }),
 	}, err
 }
 
@@ -154,13 +145,7 @@ func tables(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "tables", Entry: "release.Tables.Release", Neighbours: "one row more in one cell of each of three tables", Event: t.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			v, err := t.Release(ctx, permit, rows)
-			if err != nil {
-				return 0, err
-			}
-			return float64(v[0][1] + v[1][1] + v[2][3]), nil
-		}),
+		Score: scored(b, t.Release, func(v [][]int64) float64 { return float64(v[0][1] + v[1][1] + v[2][3]) }),
 	}, err
 }
 
@@ -173,13 +158,7 @@ func classSums(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "class sums", Entry: "release.ClassSums.Release", Neighbours: "one row more, beyond the norm", Event: c.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			s, err := c.Release(ctx, permit, rows)
-			if err != nil {
-				return 0, err
-			}
-			return s.Counts[1] + s.Sums[1][0]/norm + s.Squares[1][0]/(norm*norm), nil
-		}),
+		Score: scored(b, c.Release, func(s *release.Sums) float64 { return s.Counts[1] + s.Sums[1][0]/norm + s.Squares[1][0]/(norm*norm) }),
 	}, err
 }
 
@@ -203,13 +182,7 @@ func covarianceOf(noise float64, name, neighbours string, worlds pair, score fun
 	b, err := worlds.bench([]dp.Event{c.Event()})
 	return Mechanism{
 		Name: name, Entry: "release.Covariance.Release", Neighbours: neighbours, Event: c.Event(), Relation: worlds.relation, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			m, err := c.Release(ctx, permit, rows)
-			if err != nil {
-				return 0, err
-			}
-			return score(m.Matrix), nil
-		}),
+		Score: scored(b, c.Release, func(m *release.SecondMoments) float64 { return score(m.Matrix) }),
 	}, err
 }
 
@@ -220,13 +193,7 @@ func inputMean(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "input mean", Entry: "release.InputMean.Release", Neighbours: "one input more, beyond the norm", Event: m.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			v, err := m.Release(ctx, permit, rows)
-			if err != nil {
-				return 0, err
-			}
-			return v[0], nil
-		}),
+		Score: scored(b, m.Release, func(v []float64) float64 { return v[0] }),
 	}, err
 }
 
@@ -238,13 +205,7 @@ func localRows(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "local rows", Entry: "localrows.Table.Release", Neighbours: "one row on either end of the norm",
 		Event: dp.Compose{Events: l.Events()}, Relation: dp.ReplaceOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			t, err := l.Release(ctx, permit, rows)
-			if err != nil {
-				return 0, err
-			}
-			return t.X[0], nil
-		}),
+		Score: scored(b, l.Release, func(t *localrows.Noisy) float64 { return t.X[0] }),
 	}, err
 }
 
@@ -259,13 +220,7 @@ func localClasses(noise float64) (Mechanism, error) {
 		Name: "local rows, class", Entry: "localrows.Table.Release", Neighbours: "one row of either class, with the same vector",
 		// A response of two classes is the worst mechanism of its ε.
 		Event: dp.Pure{Epsilon: math.Log((1 - l.LabelNoise/2) / (l.LabelNoise / 2))}, Relation: dp.ReplaceOne,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			t, err := l.Release(ctx, permit, rows)
-			if err != nil {
-				return 0, err
-			}
-			return float64(t.Labels[0]), nil
-		}),
+		Score: scored(b, l.Release, func(t *localrows.Noisy) float64 { return float64(t.Labels[0]) }),
 	}, err
 }
 
@@ -315,13 +270,7 @@ func histogram(name string, h sum.Cells, delta float64, term func(count int64) f
 	return Mechanism{
 		Name: name, Entry: "sum.Cells.Release", Neighbours: "1 and 2 rows in one bin of two columns", Event: h.Event,
 		Relation: dp.AddOrRemoveOne, Delta: delta,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			counts, err := h.Release(ctx, permit, rows)
-			if err != nil {
-				return 0, err
-			}
-			return term(counts[1]) + term(counts[3]), nil
-		}),
+		Score: scored(b, h.Release, func(counts []int64) float64 { return term(counts[1]) + term(counts[3]) }),
 	}, err
 }
 
@@ -352,18 +301,14 @@ func levels(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "levels", Entry: "sum.Levels.Release", Neighbours: "1 and 2 units of three rows, whose texts differ", Event: l.Noise,
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			found, err := l.Release(ctx, permit, rows)
-			if err != nil {
-				return 0, err
-			}
+		Score: scored(b, l.Release, func(found []sum.ColumnLevels) float64 {
 			total := 0.0
 			for _, c := range found {
 				for _, n := range c.Known {
 					total += n
 				}
 			}
-			return total, nil
+			return total
 		}),
 	}, nil
 }

@@ -23,8 +23,8 @@ const specRows = 3
 
 // releaseSpec runs a release runs times on one unit of 5 rows (3 count) in the first
 // direction and class b, under both relations that price it.
-func releaseSpec(name, entry string, relation dp.Relation, runs int, events func() []dp.Event, also func(*people),
-	one func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error, checks func(apart float64) []Check) Specification {
+func releaseSpec[T any](name, entry string, relation dp.Relation, runs int, events func() []dp.Event, also func(*people),
+	release func(context.Context, *ledger.Permit, *intake.Rows) (T, error), look func(released T, apart float64), checks func(apart float64) []Check) Specification {
 	return Specification{Name: named(name, relation), Entry: entry, Rows: "one unit of 5 rows, of which 3 count, and others",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			p := &people{}
@@ -45,9 +45,11 @@ func releaseSpec(name, entry string, relation dp.Relation, runs int, events func
 				if err != nil {
 					return nil, err
 				}
-				if err := one(ctx, permit, rows, apart); err != nil {
+				released, err := release(ctx, permit, rows)
+				if err != nil {
 					return nil, err
 				}
+				look(released, apart)
 			}
 			return checks(apart), nil
 		}}
@@ -72,10 +74,8 @@ func countSpec(relation dp.Relation) Specification {
 	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: sigma}
 	var z []float64
 	return releaseSpec("count, units", "release.Count.Release", relation, 1000, func() []dp.Event { z = nil; return []dp.Event{c.Event()} }, nil,
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			v, err := c.Release(ctx, permit, rows)
+		c.Release, func(v int64, apart float64) {
 			z = append(z, (float64(v)-specRows)/(sigma*apart))
-			return err
 		}, func(float64) []Check {
 			return []Check{laplaceCheck(scaled, z), ReuseCheck("releases do not share noise", [][]float64{normalScores(z)})}
 		})
@@ -95,15 +95,10 @@ func cellsSpec(relation dp.Relation) Specification {
 		}}
 	var z []float64
 	return releaseSpec("cells, bound", "sum.Cells.Release", relation, 1000, func() []dp.Event { z = nil; return []dp.Event{c.Event} }, nil,
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			v, err := c.Release(ctx, permit, rows)
-			if err != nil {
-				return err
-			}
+		c.Release, func(v []int64, apart float64) {
 			for cell, adds := range []float64{1, 0, 2, 0} {
 				z = append(z, (float64(v[cell])-adds*unit*specRows)/(3*unit*sigma*apart))
 			}
-			return nil
 		}, func(float64) []Check { return []Check{laplaceCheck(scaled, z)} })
 }
 
@@ -112,10 +107,8 @@ func meanSpec(relation dp.Relation) Specification {
 	m := release.Mean{Scope: dp.WholeScope, NoiseMultiplier: sigma, Value: func([]float64) float64 { return 7 }, ExpectedRows: n}
 	var z []float64
 	return releaseSpec("mean, units", "release.Mean.Release", relation, 1000, func() []dp.Event { z = nil; return []dp.Event{m.Event()} }, nil,
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			v, err := m.Release(ctx, permit, rows)
+		m.Release, func(v float64, apart float64) {
 			z = append(z, (v*n-specRows)/(sigma*apart))
-			return err
 		}, func(float64) []Check { return []Check{laplaceCheck(scaled, z)} })
 }
 
@@ -133,11 +126,7 @@ func accuracySpec(relation dp.Relation) Specification {
 	a := release.Accuracy{Scope: dp.WholeScope, NoiseMultiplier: sigma, Column: classCell, Levels: classes, Predict: func(cells []float64) int { return 1 }}
 	var z, base []float64
 	return releaseSpec("accuracy, units", "release.Accuracy.Release", relation, 1000, func() []dp.Event { z, base = nil, nil; return []dp.Event{a.Event()} }, scoredPeople(n),
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			s, err := a.Release(ctx, permit, rows)
-			if err != nil {
-				return err
-			}
+		a.Release, func(s release.AccuracyScore, apart float64) {
 			// (right − wrong)/2 and the number of rows is known: half the variance of a count.
 			const all, right = n + specRows, n/2 + specRows
 			std := sigma * math.Sqrt2 * apart
@@ -147,7 +136,6 @@ func accuracySpec(relation dp.Relation) Specification {
 			z = append(z, (s.Value-share)*all/math.Sqrt(3*v-2*share*2*v+share*share*4*v))
 			// The larger of two nearly even classes has no normal law.
 			base = append(base, s.Baseline)
-			return nil
 		}, func(apart float64) []Check {
 			rng := rand.New(rand.NewPCG(13, 7))
 			want := make([]float64, 200_000)
@@ -175,10 +163,8 @@ func accuracyPureSpec() Specification {
 	a := release.Accuracy{Scope: dp.WholeScope, NoiseMultiplier: sigma, Pure: true, Column: classCell, Levels: classes, Predict: func(cells []float64) int { return 1 }}
 	var z []float64
 	return releaseSpec("accuracy, pure, units", "release.Accuracy.Release", dp.AddOrRemoveOne, 3000, func() []dp.Event { z = nil; return []dp.Event{a.Event()} }, scoredPeople(n),
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			s, err := a.Release(ctx, permit, rows)
+		a.Release, func(s release.AccuracyScore, _ float64) {
 			z = append(z, s.Value)
-			return err
 		}, func(apart float64) []Check {
 			rng := rand.New(rand.NewPCG(11, 7))
 			want := make([]float64, 200_000)
@@ -204,12 +190,10 @@ func absoluteErrorSpec(relation dp.Relation) Specification {
 		Truth: func([]float64) float64 { return 0.25 }, Predict: func([]float64) float64 { return 0.75 }}
 	var z, base []float64
 	s := releaseSpec("absolute error, units", "release.AbsoluteError.Release", relation, 400, func() []dp.Event { z, base = nil, nil; return a.Events() }, scoredPeople(n),
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			s, err := a.Release(ctx, permit, rows)
+		a.Release, func(s release.ErrorScore, apart float64) {
 			const all = n + specRows
 			z = append(z, (s.Value-0.5)*all/(second*math.Sqrt(3)*apart*math.Sqrt(1.25)))
 			base = append(base, s.Baseline*all/(first*math.Sqrt2*apart*math.Sqrt(1+1./16)))
-			return err
 		}, func(float64) []Check {
 			return []Check{ScaleCheck("noise on the errors has the priced standard deviation", z), ScaleCheck("noise on the mean has the priced standard deviation", base)}
 		})
@@ -231,16 +215,11 @@ func groupScoresOf(relation dp.Relation, name string, pure bool, runs int) Speci
 		Group: func(cells []float64) int { return int(cells[numberCell]*directions) - 1 }, Loss: func(cells []float64) float64 { return 3 * cells[classCell] }} // of which 1 counts
 	var loss, gain []float64
 	return releaseSpec(name, "release.GroupScores.Release", relation, runs, func() []dp.Event { loss, gain = nil, nil; return []dp.Event{g.Event()} }, groupedPeople,
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			s, err := g.Release(ctx, permit, rows)
-			if err != nil {
-				return err
-			}
+		g.Release, func(s []release.GroupScore, apart float64) {
 			for _, v := range s[:60] {
 				l := v.Loss * v.Rows
 				loss, gain = append(loss, (l-200)/(sigma*apart)), append(gain, (v.Rows-l-200)/(sigma*apart))
 			}
-			return nil
 		}, func(float64) []Check {
 			test := ScaleCheck
 			if pure {
@@ -269,8 +248,7 @@ func tablesSpec(relation dp.Relation) Specification {
 		}}
 	var z [][]float64
 	return releaseSpec("tables, units", "release.Tables.Release", relation, 1, func() []dp.Event { z = nil; return []dp.Event{t.Event()} }, nil,
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			v, err := t.Release(ctx, permit, rows)
+		t.Release, func(v [][]int64, apart float64) {
 			for _, table := range v {
 				x := make([]float64, len(table))
 				for j, c := range table {
@@ -282,7 +260,6 @@ func tablesSpec(relation dp.Relation) Specification {
 				}
 				z = append(z, x)
 			}
-			return err
 		}, func(float64) []Check { return vectorChecks(z) })
 }
 
@@ -297,11 +274,7 @@ func classSumsSpec(relation dp.Relation) Specification {
 	var counts []float64
 	var z [][]float64
 	return releaseSpec("class sums, units", "release.ClassSums.Release", relation, 60, func() []dp.Event { z, counts = nil, nil; return []dp.Event{c.Event()} }, nil,
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			s, err := c.Release(ctx, permit, rows)
-			if err != nil {
-				return err
-			}
+		c.Release, func(s *release.Sums, apart float64) {
 			std := sigma * math.Sqrt(3) * apart
 			for a := range classes {
 				k := float64(a * specRows)
@@ -315,7 +288,6 @@ func classSumsSpec(relation dp.Relation) Specification {
 					z = append(z, x, y)
 				}
 			}
-			return nil
 		}, func(float64) []Check {
 			return append(vectorChecks(z), ScaleCheck("noise on counts has the priced standard deviation", counts))
 		})
@@ -326,11 +298,7 @@ func covarianceSpec(relation dp.Relation) Specification {
 	c := release.Covariance{Scope: dp.WholeScope, NoiseMultiplier: sigma, Features: features, Norm: norm, Row: func(x, cells []float64) { x[0], x[1] = 1e6, 1e6 }}
 	var diagonal, off []float64
 	return releaseSpec("covariance, units", "release.Covariance.Release", relation, 4, func() []dp.Event { diagonal, off = nil, nil; return []dp.Event{c.Event()} }, nil,
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			m, err := c.Release(ctx, permit, rows)
-			if err != nil {
-				return err
-			}
+		c.Release, func(m *release.SecondMoments, _ float64) {
 			std := sigma * norm * norm * specRows
 			if relation == dp.ReplaceOne {
 				std *= math.Sqrt2
@@ -348,7 +316,6 @@ func covarianceSpec(relation dp.Relation) Specification {
 					}
 				}
 			}
-			return nil
 		}, func(float64) []Check {
 			return []Check{ScaleCheck("noise on the diagonal has the priced standard deviation", diagonal), ScaleCheck("noise off the diagonal has that divided by √2", off),
 				ReuseCheck(apartS, [][]float64{diagonal, off[:1770]})}
@@ -360,11 +327,7 @@ func inputMeanSpec(relation dp.Relation) Specification {
 	m := release.InputMean{Scope: dp.WholeScope, NoiseMultiplier: sigma, Norm: norm, ExpectedRows: n, Features: features, Row: func(x, cells []float64) { x[0] = 1e6 }}
 	var z [][]float64
 	return releaseSpec("input mean, units", "release.InputMean.Release", relation, 1, func() []dp.Event { z = nil; return []dp.Event{m.Event()} }, nil,
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			v, err := m.Release(ctx, permit, rows)
-			if err != nil {
-				return err
-			}
+		m.Release, func(v []float64, apart float64) {
 			for j := range v {
 				v[j] *= n
 			}
@@ -373,7 +336,6 @@ func inputMeanSpec(relation dp.Relation) Specification {
 				v[j] /= sigma * norm * apart
 			}
 			z = [][]float64{v}
-			return nil
 		}, func(float64) []Check { return vectorChecks(z) })
 }
 
@@ -386,11 +348,7 @@ func levelsSpec(relation dp.Relation) Specification {
 	shown := 0
 	return releaseSpec("levels, units", "sum.Levels.Release", relation, 1, func() []dp.Event { z, shown = nil, 0; return []dp.Event{l.Noise, l.Failure} },
 		func(p *people) { p.texts = []string{"a", "b"} },
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			found, err := l.Release(ctx, permit, rows)
-			if err != nil {
-				return err
-			}
+		l.Release, func(found []sum.ColumnLevels, apart float64) {
 			for _, c := range found {
 				shown += len(c.Levels)
 				x := slices.Clone(c.Known)
@@ -400,7 +358,6 @@ func levelsSpec(relation dp.Relation) Specification {
 				}
 				z = append(z, x)
 			}
-			return nil
 		}, func(float64) []Check {
 			return append(vectorChecks(z), NeverCheck("a level that one unit alone holds is not released", shown, len(z)))
 		})
@@ -420,11 +377,7 @@ func histogramsSpec(relation dp.Relation, pure bool) Specification {
 	}
 	var z [][]float64
 	return releaseSpec(name, "sum.Cells.Release", relation, 1, func() []dp.Event { z = nil; return []dp.Event{h.Event} }, nil,
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			counts, err := h.Release(ctx, permit, rows)
-			if err != nil {
-				return err
-			}
+		h.Release, func(counts []int64, apart float64) {
 			scale := sigma * math.Sqrt(columns) * apart
 			if pure {
 				scale = sigma * columns * apart
@@ -440,7 +393,6 @@ func histogramsSpec(relation dp.Relation, pure bool) Specification {
 				}
 				z = append(z, x)
 			}
-			return nil
 		}, func(float64) []Check {
 			if pure {
 				same := 0
@@ -475,14 +427,13 @@ func majoritySpec(relation dp.Relation) Specification {
 				p.add(fmt.Sprint("o", i), 0, 1)
 			}
 		},
-		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			a, err := second.Release(ctx, permit, rows)
-			if err != nil {
-				return err
+		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (won [2]int, err error) {
+			if won[0], err = second.Release(ctx, permit, rows); err == nil {
+				won[1], err = third.Release(ctx, permit, rows)
 			}
-			b, err := third.Release(ctx, permit, rows)
-			two, three = append(two, float64(a)), append(three, float64(b))
-			return err
+			return won, err
+		}, func(won [2]int, _ float64) {
+			two, three = append(two, float64(won[0])), append(three, float64(won[1]))
 		}, func(apart float64) []Check {
 			rng := rand.New(rand.NewPCG(3, 5))
 			t := sigma * apart
