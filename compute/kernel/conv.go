@@ -175,15 +175,14 @@ func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeig
 	c.blocks(batch, func(b block) {
 		image := c.pad(b, in)
 		b.places(func(lo, hi int) {
-			// Here, so that the product finds it in the cache.
-			part := out[(b.firstPlace+lo)*c.s.Filters : (b.firstPlace+hi)*c.s.Filters]
-			for n := copy(part, bias); n > 0 && n < len(part); n *= 2 {
-				copy(part[n:], part[:n])
-			}
 			patches := c.patches(b, hi-lo)
 			for g := range c.s.Groups {
 				x.fillPatches(c, patches, image, g, lo)
-				x.matMulPacked(c.groupOutput(part, g, 0, hi-lo), patches, &w.forward[g], bias != nil)
+				from := Matrix{}
+				if bias != nil {
+					from = repeated(bias[g*c.filters:(g+1)*c.filters], c.filters)
+				}
+				x.matMulPacked(c.groupOutput(out, g, b.firstPlace+lo, b.firstPlace+hi), patches, &w.forward[g], from)
 			}
 		})
 	})
@@ -203,7 +202,7 @@ func (x *machine) convInputGradient(c *Conv, dIn, dOut []float32, batch int, w *
 		b.places(func(lo, hi int) {
 			patches := c.patches(b, hi-lo)
 			for g := range c.s.Groups {
-				x.matMulPacked(patches, c.groupOutput(dOut, g, b.firstPlace+lo, b.firstPlace+hi), &w.backward[g], false)
+				x.matMulPacked(patches, c.groupOutput(dOut, g, b.firstPlace+lo, b.firstPlace+hi), &w.backward[g], Matrix{})
 				x.addPatches(c, image, patches, g, lo)
 			}
 		})

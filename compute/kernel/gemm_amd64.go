@@ -4,326 +4,326 @@
 
 package kernel
 
-// tile14x32AVX512Loop adds, or with add=0 stores, count times 14 rows of A·B into C.
+// tile14x32AVX512Loop sets C to count times 14 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile14x32AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile14x32AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile1x32AVX512 adds, or with add=0 stores, 1 rows of A·B into C.
+// tile1x32AVX512 sets C to 1 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile1x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile1x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile2x32AVX512 adds, or with add=0 stores, 2 rows of A·B into C.
+// tile2x32AVX512 sets C to 2 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile2x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile2x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile3x32AVX512 adds, or with add=0 stores, 3 rows of A·B into C.
+// tile3x32AVX512 sets C to 3 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile3x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile3x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile4x32AVX512 adds, or with add=0 stores, 4 rows of A·B into C.
+// tile4x32AVX512 sets C to 4 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile4x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile4x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile5x32AVX512 adds, or with add=0 stores, 5 rows of A·B into C.
+// tile5x32AVX512 sets C to 5 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile5x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile5x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile6x32AVX512 adds, or with add=0 stores, 6 rows of A·B into C.
+// tile6x32AVX512 sets C to 6 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile6x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile6x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile7x32AVX512 adds, or with add=0 stores, 7 rows of A·B into C.
+// tile7x32AVX512 sets C to 7 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile7x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile7x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile8x32AVX512 adds, or with add=0 stores, 8 rows of A·B into C.
+// tile8x32AVX512 sets C to 8 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile8x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile8x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile9x32AVX512 adds, or with add=0 stores, 9 rows of A·B into C.
+// tile9x32AVX512 sets C to 9 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile9x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile9x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile10x32AVX512 adds, or with add=0 stores, 10 rows of A·B into C.
+// tile10x32AVX512 sets C to 10 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile10x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile10x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile11x32AVX512 adds, or with add=0 stores, 11 rows of A·B into C.
+// tile11x32AVX512 sets C to 11 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile11x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile11x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile12x32AVX512 adds, or with add=0 stores, 12 rows of A·B into C.
+// tile12x32AVX512 sets C to 12 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile12x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile12x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile13x32AVX512 adds, or with add=0 stores, 13 rows of A·B into C.
+// tile13x32AVX512 sets C to 13 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile13x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile13x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile14x16AVX512Loop adds, or with add=0 stores, count times 14 rows of A·B into C.
+// tile14x16AVX512Loop sets C to count times 14 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile14x16AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile14x16AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile1x16AVX512 adds, or with add=0 stores, 1 rows of A·B into C.
+// tile1x16AVX512 sets C to 1 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile1x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile1x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile2x16AVX512 adds, or with add=0 stores, 2 rows of A·B into C.
+// tile2x16AVX512 sets C to 2 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile2x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile2x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile3x16AVX512 adds, or with add=0 stores, 3 rows of A·B into C.
+// tile3x16AVX512 sets C to 3 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile3x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile3x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile4x16AVX512 adds, or with add=0 stores, 4 rows of A·B into C.
+// tile4x16AVX512 sets C to 4 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile4x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile4x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile5x16AVX512 adds, or with add=0 stores, 5 rows of A·B into C.
+// tile5x16AVX512 sets C to 5 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile5x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile5x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile6x16AVX512 adds, or with add=0 stores, 6 rows of A·B into C.
+// tile6x16AVX512 sets C to 6 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile6x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile6x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile7x16AVX512 adds, or with add=0 stores, 7 rows of A·B into C.
+// tile7x16AVX512 sets C to 7 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile7x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile7x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile8x16AVX512 adds, or with add=0 stores, 8 rows of A·B into C.
+// tile8x16AVX512 sets C to 8 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile8x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile8x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile9x16AVX512 adds, or with add=0 stores, 9 rows of A·B into C.
+// tile9x16AVX512 sets C to 9 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile9x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile9x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile10x16AVX512 adds, or with add=0 stores, 10 rows of A·B into C.
+// tile10x16AVX512 sets C to 10 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile10x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile10x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile11x16AVX512 adds, or with add=0 stores, 11 rows of A·B into C.
+// tile11x16AVX512 sets C to 11 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile11x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile11x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile12x16AVX512 adds, or with add=0 stores, 12 rows of A·B into C.
+// tile12x16AVX512 sets C to 12 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile12x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile12x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile13x16AVX512 adds, or with add=0 stores, 13 rows of A·B into C.
+// tile13x16AVX512 sets C to 13 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile13x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile13x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile6x16AVX2Loop adds, or with add=0 stores, count times 6 rows of A·B into C.
+// tile6x16AVX2Loop sets C to count times 6 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile6x16AVX2Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile6x16AVX2Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile1x16AVX2 adds, or with add=0 stores, 1 rows of A·B into C.
+// tile1x16AVX2 sets C to 1 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile1x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile1x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile2x16AVX2 adds, or with add=0 stores, 2 rows of A·B into C.
+// tile2x16AVX2 sets C to 2 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile2x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile2x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile3x16AVX2 adds, or with add=0 stores, 3 rows of A·B into C.
+// tile3x16AVX2 sets C to 3 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile3x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile3x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile4x16AVX2 adds, or with add=0 stores, 4 rows of A·B into C.
+// tile4x16AVX2 sets C to 4 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile4x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile4x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile5x16AVX2 adds, or with add=0 stores, 5 rows of A·B into C.
+// tile5x16AVX2 sets C to 5 rows of A·B and, unless it is nil, from.
 // B is a packed panel; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile5x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+func tile5x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile1x32AVX512Direct adds, or with add=0 stores, 1 rows of A·B into C.
+// tile1x32AVX512Direct sets C to 1 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile1x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile1x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile2x32AVX512Direct adds, or with add=0 stores, 2 rows of A·B into C.
+// tile2x32AVX512Direct sets C to 2 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile2x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile2x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile3x32AVX512Direct adds, or with add=0 stores, 3 rows of A·B into C.
+// tile3x32AVX512Direct sets C to 3 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile3x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile3x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile4x32AVX512Direct adds, or with add=0 stores, 4 rows of A·B into C.
+// tile4x32AVX512Direct sets C to 4 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile4x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile4x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile5x32AVX512Direct adds, or with add=0 stores, 5 rows of A·B into C.
+// tile5x32AVX512Direct sets C to 5 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile5x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile5x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile6x32AVX512Direct adds, or with add=0 stores, 6 rows of A·B into C.
+// tile6x32AVX512Direct sets C to 6 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile6x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile6x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile7x32AVX512Direct adds, or with add=0 stores, 7 rows of A·B into C.
+// tile7x32AVX512Direct sets C to 7 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile7x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile7x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile8x32AVX512Direct adds, or with add=0 stores, 8 rows of A·B into C.
+// tile8x32AVX512Direct sets C to 8 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile8x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile8x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile9x32AVX512Direct adds, or with add=0 stores, 9 rows of A·B into C.
+// tile9x32AVX512Direct sets C to 9 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile9x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile9x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile10x32AVX512Direct adds, or with add=0 stores, 10 rows of A·B into C.
+// tile10x32AVX512Direct sets C to 10 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile10x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile10x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile11x32AVX512Direct adds, or with add=0 stores, 11 rows of A·B into C.
+// tile11x32AVX512Direct sets C to 11 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile11x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile11x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile12x32AVX512Direct adds, or with add=0 stores, 12 rows of A·B into C.
+// tile12x32AVX512Direct sets C to 12 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile12x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile12x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile13x32AVX512Direct adds, or with add=0 stores, 13 rows of A·B into C.
+// tile13x32AVX512Direct sets C to 13 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile13x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile13x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile14x32AVX512Direct adds, or with add=0 stores, 14 rows of A·B into C.
+// tile14x32AVX512Direct sets C to 14 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile14x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile14x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile1x16AVX2Direct adds, or with add=0 stores, 1 rows of A·B into C.
+// tile1x16AVX2Direct sets C to 1 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile1x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile1x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile2x16AVX2Direct adds, or with add=0 stores, 2 rows of A·B into C.
+// tile2x16AVX2Direct sets C to 2 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile2x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile2x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile3x16AVX2Direct adds, or with add=0 stores, 3 rows of A·B into C.
+// tile3x16AVX2Direct sets C to 3 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile3x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile3x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile4x16AVX2Direct adds, or with add=0 stores, 4 rows of A·B into C.
+// tile4x16AVX2Direct sets C to 4 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile4x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile4x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile5x16AVX2Direct adds, or with add=0 stores, 5 rows of A·B into C.
+// tile5x16AVX2Direct sets C to 5 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile5x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile5x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 
-// tile6x16AVX2Direct adds, or with add=0 stores, 6 rows of A·B into C.
+// tile6x16AVX2Direct sets C to 6 rows of A·B and, unless it is nil, from.
 // B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
 //
 //go:noescape
-func tile6x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+func tile6x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)

@@ -22,9 +22,9 @@ DATA lane<>+56(SB)/4, $0x0000000e
 DATA lane<>+60(SB)/4, $0x0000000f
 GLOBL lane<>(SB), RODATA|NOPTR, $64
 
-// func tile14x32AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile14x32AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile14x32AVX512Loop(SB), NOSPLIT, $0-88
+TEXT ·tile14x32AVX512Loop(SB), NOSPLIT, $0-96
 	MOVQ a+16(FP), AX
 	MOVQ rowStride+32(FP), CX
 	MOVQ colStride+40(FP), DX
@@ -396,81 +396,97 @@ k1:
 
 done:
 	MOVQ    n+72(FP), AX
-	MOVQ    add+80(FP), R8
+	MOVQ    from+80(FP), R8
+	MOVQ    ldf+88(FP), R11
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   R8, R8
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (R8), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(R8), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    R11, R8
+	VADDPS  (R8), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(R8), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    R11, R8
+	VADDPS  (R8), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(R8), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    R11, R8
+	VADDPS  (R8), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(R8), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    R11, R8
+	VADDPS  (R8), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(R8), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    R11, R8
+	VADDPS  (R8), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(R8), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    R11, R8
+	VADDPS  (R8), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(R8), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    R11, R8
+	VADDPS  (R8), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(R8), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    R11, R8
+	VADDPS  (R8), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(R8), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    R11, R8
+	VADDPS  (R8), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(R8), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z20, Z20
+	ADDQ    R11, R8
+	VADDPS  (R8), Z20, Z20
 	VMOVUPS Z20, (BX)
-	VADDPS  64(BX), Z21, Z21
+	VADDPS  64(R8), Z21, Z21
 	VMOVUPS Z21, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z22, Z22
+	ADDQ    R11, R8
+	VADDPS  (R8), Z22, Z22
 	VMOVUPS Z22, (BX)
-	VADDPS  64(BX), Z23, Z23
+	VADDPS  64(R8), Z23, Z23
 	VMOVUPS Z23, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z24, Z24
+	ADDQ    R11, R8
+	VADDPS  (R8), Z24, Z24
 	VMOVUPS Z24, (BX)
-	VADDPS  64(BX), Z25, Z25
+	VADDPS  64(R8), Z25, Z25
 	VMOVUPS Z25, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z26, Z26
+	ADDQ    R11, R8
+	VADDPS  (R8), Z26, Z26
 	VMOVUPS Z26, (BX)
-	VADDPS  64(BX), Z27, Z27
+	VADDPS  64(R8), Z27, Z27
 	VMOVUPS Z27, 64(BX)
 	ADDQ    R14, BX
+	ADDQ    R11, R8
+	MOVQ    R8, from+80(FP)
 	JMP     stored
 
 fullstore:
@@ -519,85 +535,100 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, R11
-	SHLXQ   AX, R11, R11
-	DECQ    R11
-	KMOVW   R11, K1
-	SHRQ    $0x10, R11
-	KMOVW   R11, K2
-	SHRQ    $0x10, R11
+	MOVQ    $+1, R12
+	SHLXQ   AX, R12, R12
+	DECQ    R12
+	KMOVW   R12, K1
+	SHRQ    $0x10, R12
+	KMOVW   R12, K2
+	SHRQ    $0x10, R12
 	TESTQ   R8, R8
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (R8), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(R8), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    R11, R8
+	VADDPS  (R8), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(R8), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    R11, R8
+	VADDPS  (R8), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(R8), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    R11, R8
+	VADDPS  (R8), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(R8), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    R11, R8
+	VADDPS  (R8), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(R8), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    R11, R8
+	VADDPS  (R8), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(R8), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    R11, R8
+	VADDPS  (R8), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(R8), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    R11, R8
+	VADDPS  (R8), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(R8), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    R11, R8
+	VADDPS  (R8), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(R8), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    R11, R8
+	VADDPS  (R8), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(R8), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z20, K1, Z20
+	ADDQ    R11, R8
+	VADDPS  (R8), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
-	VADDPS  64(BX), Z21, K2, Z21
+	VADDPS  64(R8), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z22, K1, Z22
+	ADDQ    R11, R8
+	VADDPS  (R8), Z22, K1, Z22
 	VMOVUPS Z22, K1, (BX)
-	VADDPS  64(BX), Z23, K2, Z23
+	VADDPS  64(R8), Z23, K2, Z23
 	VMOVUPS Z23, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z24, K1, Z24
+	ADDQ    R11, R8
+	VADDPS  (R8), Z24, K1, Z24
 	VMOVUPS Z24, K1, (BX)
-	VADDPS  64(BX), Z25, K2, Z25
+	VADDPS  64(R8), Z25, K2, Z25
 	VMOVUPS Z25, K2, 64(BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z26, K1, Z26
+	ADDQ    R11, R8
+	VADDPS  (R8), Z26, K1, Z26
 	VMOVUPS Z26, K1, (BX)
-	VADDPS  64(BX), Z27, K2, Z27
+	VADDPS  64(R8), Z27, K2, Z27
 	VMOVUPS Z27, K2, 64(BX)
 	ADDQ    R14, BX
+	ADDQ    R11, R8
+	MOVQ    R8, from+80(FP)
 	JMP     stored
 
 edgestore:
@@ -651,9 +682,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile1x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile1x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -735,16 +766,18 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R8, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -754,20 +787,21 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R8, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -779,9 +813,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile2x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile2x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -884,21 +918,24 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -911,25 +948,27 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -944,9 +983,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile3x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -1070,26 +1109,30 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -1105,30 +1148,33 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -1146,9 +1192,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile4x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -1293,31 +1339,36 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -1336,35 +1387,39 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -1385,9 +1440,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile5x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile5x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -1553,36 +1608,42 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -1604,40 +1665,45 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -1661,9 +1727,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile6x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -1850,41 +1916,48 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -1909,45 +1982,51 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -1974,9 +2053,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile7x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile7x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -2184,46 +2263,54 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -2251,50 +2338,57 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -2324,9 +2418,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile8x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -2567,51 +2661,60 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -2642,55 +2745,63 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -2723,9 +2834,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile9x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile9x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -2987,56 +3098,66 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -3070,60 +3191,69 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -3159,9 +3289,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile10x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile10x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -3444,61 +3574,72 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(CX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -3535,65 +3676,75 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(CX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -3632,9 +3783,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile11x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile11x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -3938,66 +4089,78 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(CX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, Z20
 	VMOVUPS Z20, (BX)
-	VADDPS  64(BX), Z21, Z21
+	VADDPS  64(CX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -4037,70 +4200,81 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(CX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, K1, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
-	VADDPS  64(BX), Z21, K2, Z21
+	VADDPS  64(CX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -4142,9 +4316,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile12x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -4469,71 +4643,84 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(CX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, Z20
 	VMOVUPS Z20, (BX)
-	VADDPS  64(BX), Z21, Z21
+	VADDPS  64(CX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, Z22
 	VMOVUPS Z22, (BX)
-	VADDPS  64(BX), Z23, Z23
+	VADDPS  64(CX), Z23, Z23
 	VMOVUPS Z23, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -4576,75 +4763,87 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(CX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, K1, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
-	VADDPS  64(BX), Z21, K2, Z21
+	VADDPS  64(CX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, K1, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, K1, Z22
 	VMOVUPS Z22, K1, (BX)
-	VADDPS  64(BX), Z23, K2, Z23
+	VADDPS  64(CX), Z23, K2, Z23
 	VMOVUPS Z23, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -4689,9 +4888,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile13x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile13x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -5037,76 +5236,90 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(CX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, Z20
 	VMOVUPS Z20, (BX)
-	VADDPS  64(BX), Z21, Z21
+	VADDPS  64(CX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, Z22
 	VMOVUPS Z22, (BX)
-	VADDPS  64(BX), Z23, Z23
+	VADDPS  64(CX), Z23, Z23
 	VMOVUPS Z23, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z24, Z24
+	ADDQ    DX, CX
+	VADDPS  (CX), Z24, Z24
 	VMOVUPS Z24, (BX)
-	VADDPS  64(BX), Z25, Z25
+	VADDPS  64(CX), Z25, Z25
 	VMOVUPS Z25, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -5152,80 +5365,93 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(CX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, K1, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
-	VADDPS  64(BX), Z21, K2, Z21
+	VADDPS  64(CX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, K1, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, K1, Z22
 	VMOVUPS Z22, K1, (BX)
-	VADDPS  64(BX), Z23, K2, Z23
+	VADDPS  64(CX), Z23, K2, Z23
 	VMOVUPS Z23, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z24, K1, Z24
+	ADDQ    DX, CX
+	VADDPS  (CX), Z24, K1, Z24
 	VMOVUPS Z24, K1, (BX)
-	VADDPS  64(BX), Z25, K2, Z25
+	VADDPS  64(CX), Z25, K2, Z25
 	VMOVUPS Z25, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -5273,9 +5499,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile14x16AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile14x16AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile14x16AVX512Loop(SB), NOSPLIT, $0-88
+TEXT ·tile14x16AVX512Loop(SB), NOSPLIT, $0-96
 	MOVQ a+16(FP), AX
 	MOVQ rowStride+32(FP), CX
 	MOVQ colStride+40(FP), DX
@@ -5469,53 +5695,69 @@ k1:
 
 done:
 	MOVQ    n+72(FP), AX
-	MOVQ    add+80(FP), R8
+	MOVQ    from+80(FP), R8
+	MOVQ    ldf+88(FP), R11
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   R8, R8
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (R8), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    R11, R8
+	VADDPS  (R8), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    R11, R8
+	VADDPS  (R8), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    R11, R8
+	VADDPS  (R8), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    R11, R8
+	VADDPS  (R8), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z5, Z5
+	ADDQ    R11, R8
+	VADDPS  (R8), Z5, Z5
 	VMOVUPS Z5, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    R11, R8
+	VADDPS  (R8), Z6, Z6
 	VMOVUPS Z6, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z7, Z7
+	ADDQ    R11, R8
+	VADDPS  (R8), Z7, Z7
 	VMOVUPS Z7, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    R11, R8
+	VADDPS  (R8), Z8, Z8
 	VMOVUPS Z8, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z9, Z9
+	ADDQ    R11, R8
+	VADDPS  (R8), Z9, Z9
 	VMOVUPS Z9, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    R11, R8
+	VADDPS  (R8), Z10, Z10
 	VMOVUPS Z10, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z11, Z11
+	ADDQ    R11, R8
+	VADDPS  (R8), Z11, Z11
 	VMOVUPS Z11, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    R11, R8
+	VADDPS  (R8), Z12, Z12
 	VMOVUPS Z12, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z13, Z13
+	ADDQ    R11, R8
+	VADDPS  (R8), Z13, Z13
 	VMOVUPS Z13, (BX)
 	ADDQ    R14, BX
+	ADDQ    R11, R8
+	MOVQ    R8, from+80(FP)
 	JMP     stored
 
 fullstore:
@@ -5550,55 +5792,70 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, R11
-	SHLXQ   AX, R11, R11
-	DECQ    R11
-	KMOVW   R11, K1
-	SHRQ    $0x10, R11
+	MOVQ    $+1, R12
+	SHLXQ   AX, R12, R12
+	DECQ    R12
+	KMOVW   R12, K1
+	SHRQ    $0x10, R12
 	TESTQ   R8, R8
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (R8), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    R11, R8
+	VADDPS  (R8), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    R11, R8
+	VADDPS  (R8), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    R11, R8
+	VADDPS  (R8), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    R11, R8
+	VADDPS  (R8), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z5, K1, Z5
+	ADDQ    R11, R8
+	VADDPS  (R8), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    R11, R8
+	VADDPS  (R8), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z7, K1, Z7
+	ADDQ    R11, R8
+	VADDPS  (R8), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    R11, R8
+	VADDPS  (R8), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z9, K1, Z9
+	ADDQ    R11, R8
+	VADDPS  (R8), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    R11, R8
+	VADDPS  (R8), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z11, K1, Z11
+	ADDQ    R11, R8
+	VADDPS  (R8), Z11, K1, Z11
 	VMOVUPS Z11, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    R11, R8
+	VADDPS  (R8), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	ADDQ    R14, BX
-	VADDPS  (BX), Z13, K1, Z13
+	ADDQ    R11, R8
+	VADDPS  (R8), Z13, K1, Z13
 	VMOVUPS Z13, K1, (BX)
 	ADDQ    R14, BX
+	ADDQ    R11, R8
+	MOVQ    R8, from+80(FP)
 	JMP     stored
 
 edgestore:
@@ -5638,9 +5895,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile1x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile1x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -5700,14 +5957,16 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R8, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -5716,16 +5975,17 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R8, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -5736,9 +5996,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile2x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -5807,17 +6067,20 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -5828,19 +6091,21 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -5853,9 +6118,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile3x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -5933,20 +6198,24 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -5959,22 +6228,25 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -5989,9 +6261,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile4x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -6078,23 +6350,28 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -6109,25 +6386,29 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -6144,9 +6425,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile5x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -6242,26 +6523,32 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -6278,28 +6565,33 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -6318,9 +6610,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile6x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -6425,29 +6717,36 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z5, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, Z5
 	VMOVUPS Z5, (BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -6466,31 +6765,37 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z5, K1, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -6511,9 +6816,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile7x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile7x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -6627,32 +6932,40 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z5, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, Z5
 	VMOVUPS Z5, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -6673,34 +6986,41 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z5, K1, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -6723,9 +7043,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile8x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -6860,35 +7180,44 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, Z5
 	VMOVUPS Z5, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, Z7
 	VMOVUPS Z7, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -6911,37 +7240,45 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, K1, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, K1, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -6966,9 +7303,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile9x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile9x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -7112,38 +7449,48 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, Z5
 	VMOVUPS Z5, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, Z7
 	VMOVUPS Z7, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -7168,40 +7515,49 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, K1, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, K1, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -7228,9 +7584,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile10x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile10x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -7383,41 +7739,52 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, Z5
 	VMOVUPS Z5, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, Z7
 	VMOVUPS Z7, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z9, Z9
+	ADDQ    DX, CX
+	VADDPS  (CX), Z9, Z9
 	VMOVUPS Z9, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -7444,43 +7811,53 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, K1, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, K1, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z9, K1, Z9
+	ADDQ    DX, CX
+	VADDPS  (CX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -7509,9 +7886,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile11x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile11x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -7673,44 +8050,56 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, Z5
 	VMOVUPS Z5, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, Z7
 	VMOVUPS Z7, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z9, Z9
+	ADDQ    DX, CX
+	VADDPS  (CX), Z9, Z9
 	VMOVUPS Z9, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -7739,46 +8128,57 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, K1, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, K1, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z9, K1, Z9
+	ADDQ    DX, CX
+	VADDPS  (CX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -7809,9 +8209,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile12x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -7982,47 +8382,60 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, Z5
 	VMOVUPS Z5, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, Z7
 	VMOVUPS Z7, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z9, Z9
+	ADDQ    DX, CX
+	VADDPS  (CX), Z9, Z9
 	VMOVUPS Z9, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z11, Z11
+	ADDQ    DX, CX
+	VADDPS  (CX), Z11, Z11
 	VMOVUPS Z11, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -8053,49 +8466,61 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, K1, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, K1, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z9, K1, Z9
+	ADDQ    DX, CX
+	VADDPS  (CX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z11, K1, Z11
+	ADDQ    DX, CX
+	VADDPS  (CX), Z11, K1, Z11
 	VMOVUPS Z11, K1, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -8128,9 +8553,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile13x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile13x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-72
+TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -8310,50 +8735,64 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, Z1
 	VMOVUPS Z1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, Z5
 	VMOVUPS Z5, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, Z7
 	VMOVUPS Z7, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z9, Z9
+	ADDQ    DX, CX
+	VADDPS  (CX), Z9, Z9
 	VMOVUPS Z9, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z11, Z11
+	ADDQ    DX, CX
+	VADDPS  (CX), Z11, Z11
 	VMOVUPS Z11, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -8386,52 +8825,65 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z1, K1, Z1
+	ADDQ    DX, CX
+	VADDPS  (CX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z3, K1, Z3
+	ADDQ    DX, CX
+	VADDPS  (CX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z5, K1, Z5
+	ADDQ    DX, CX
+	VADDPS  (CX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z7, K1, Z7
+	ADDQ    DX, CX
+	VADDPS  (CX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z9, K1, Z9
+	ADDQ    DX, CX
+	VADDPS  (CX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z11, K1, Z11
+	ADDQ    DX, CX
+	VADDPS  (CX), Z11, K1, Z11
 	VMOVUPS Z11, K1, (BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -8466,9 +8918,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX2Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile6x16AVX2Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile6x16AVX2Loop(SB), NOSPLIT, $0-88
+TEXT ·tile6x16AVX2Loop(SB), NOSPLIT, $0-96
 	MOVQ a+16(FP), AX
 	MOVQ rowStride+32(FP), CX
 	MOVQ colStride+40(FP), DX
@@ -8649,41 +9101,49 @@ k1:
 
 done:
 	MOVQ    n+72(FP), AX
-	MOVQ    add+80(FP), R10
+	MOVQ    from+80(FP), R10
+	MOVQ    ldf+88(FP), R11
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   R10, R10
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (R10), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(R10), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R13, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    R11, R10
+	VADDPS  (R10), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(R10), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R13, BX
-	VADDPS  (BX), Y4, Y4
+	ADDQ    R11, R10
+	VADDPS  (R10), Y4, Y4
 	VMOVUPS Y4, (BX)
-	VADDPS  32(BX), Y5, Y5
+	VADDPS  32(R10), Y5, Y5
 	VMOVUPS Y5, 32(BX)
 	ADDQ    R13, BX
-	VADDPS  (BX), Y6, Y6
+	ADDQ    R11, R10
+	VADDPS  (R10), Y6, Y6
 	VMOVUPS Y6, (BX)
-	VADDPS  32(BX), Y7, Y7
+	VADDPS  32(R10), Y7, Y7
 	VMOVUPS Y7, 32(BX)
 	ADDQ    R13, BX
-	VADDPS  (BX), Y8, Y8
+	ADDQ    R11, R10
+	VADDPS  (R10), Y8, Y8
 	VMOVUPS Y8, (BX)
-	VADDPS  32(BX), Y9, Y9
+	VADDPS  32(R10), Y9, Y9
 	VMOVUPS Y9, 32(BX)
 	ADDQ    R13, BX
-	VADDPS  (BX), Y10, Y10
+	ADDQ    R11, R10
+	VADDPS  (R10), Y10, Y10
 	VMOVUPS Y10, (BX)
-	VADDPS  32(BX), Y11, Y11
+	VADDPS  32(R10), Y11, Y11
 	VMOVUPS Y11, 32(BX)
 	ADDQ    R13, BX
+	ADDQ    R11, R10
+	MOVQ    R10, from+80(FP)
 	JMP     stored
 
 fullstore:
@@ -8718,48 +9178,55 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        R10, R10
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y13, Y14
+	VMASKMOVPS   (R10), Y13, Y14
 	VADDPS       Y14, Y0, Y0
 	VMASKMOVPS   Y0, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(R10), Y12, Y14
 	VADDPS       Y14, Y1, Y1
 	VMASKMOVPS   Y1, Y12, 32(BX)
 	ADDQ         R13, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         R11, R10
+	VMASKMOVPS   (R10), Y13, Y14
 	VADDPS       Y14, Y2, Y2
 	VMASKMOVPS   Y2, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(R10), Y12, Y14
 	VADDPS       Y14, Y3, Y3
 	VMASKMOVPS   Y3, Y12, 32(BX)
 	ADDQ         R13, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         R11, R10
+	VMASKMOVPS   (R10), Y13, Y14
 	VADDPS       Y14, Y4, Y4
 	VMASKMOVPS   Y4, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(R10), Y12, Y14
 	VADDPS       Y14, Y5, Y5
 	VMASKMOVPS   Y5, Y12, 32(BX)
 	ADDQ         R13, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         R11, R10
+	VMASKMOVPS   (R10), Y13, Y14
 	VADDPS       Y14, Y6, Y6
 	VMASKMOVPS   Y6, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(R10), Y12, Y14
 	VADDPS       Y14, Y7, Y7
 	VMASKMOVPS   Y7, Y12, 32(BX)
 	ADDQ         R13, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         R11, R10
+	VMASKMOVPS   (R10), Y13, Y14
 	VADDPS       Y14, Y8, Y8
 	VMASKMOVPS   Y8, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(R10), Y12, Y14
 	VADDPS       Y14, Y9, Y9
 	VMASKMOVPS   Y9, Y12, 32(BX)
 	ADDQ         R13, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         R11, R10
+	VMASKMOVPS   (R10), Y13, Y14
 	VADDPS       Y14, Y10, Y10
 	VMASKMOVPS   Y10, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(R10), Y12, Y14
 	VADDPS       Y14, Y11, Y11
 	VMASKMOVPS   Y11, Y12, 32(BX)
 	ADDQ         R13, BX
+	ADDQ         R11, R10
+	MOVQ         R10, from+80(FP)
 	JMP          stored
 
 edgestore:
@@ -8789,9 +9256,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile1x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile1x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-72
+TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -8867,16 +9334,18 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R8, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -8896,13 +9365,14 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y3, Y4
+	VMASKMOVPS   (CX), Y3, Y4
 	VADDPS       Y4, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (BX)
-	VMASKMOVPS   32(BX), Y2, Y4
+	VMASKMOVPS   32(CX), Y2, Y4
 	VADDPS       Y4, Y1, Y1
 	VMASKMOVPS   Y1, Y2, 32(BX)
 	ADDQ         R8, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -8914,9 +9384,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile2x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-72
+TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -9012,21 +9482,24 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    DX, CX
+	VADDPS  (CX), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -9049,20 +9522,22 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y5, Y6
+	VMASKMOVPS   (CX), Y5, Y6
 	VADDPS       Y6, Y0, Y0
 	VMASKMOVPS   Y0, Y5, (BX)
-	VMASKMOVPS   32(BX), Y4, Y6
+	VMASKMOVPS   32(CX), Y4, Y6
 	VADDPS       Y6, Y1, Y1
 	VMASKMOVPS   Y1, Y4, 32(BX)
 	ADDQ         R9, BX
-	VMASKMOVPS   (BX), Y5, Y6
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y5, Y6
 	VADDPS       Y6, Y2, Y2
 	VMASKMOVPS   Y2, Y5, (BX)
-	VMASKMOVPS   32(BX), Y4, Y6
+	VMASKMOVPS   32(CX), Y4, Y6
 	VADDPS       Y6, Y3, Y3
 	VMASKMOVPS   Y3, Y4, 32(BX)
 	ADDQ         R9, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -9077,9 +9552,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile3x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-72
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -9195,26 +9670,30 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    DX, CX
+	VADDPS  (CX), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Y4, Y4
+	ADDQ    DX, CX
+	VADDPS  (CX), Y4, Y4
 	VMOVUPS Y4, (BX)
-	VADDPS  32(BX), Y5, Y5
+	VADDPS  32(CX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -9240,27 +9719,30 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y7, Y8
+	VMASKMOVPS   (CX), Y7, Y8
 	VADDPS       Y8, Y0, Y0
 	VMASKMOVPS   Y0, Y7, (BX)
-	VMASKMOVPS   32(BX), Y6, Y8
+	VMASKMOVPS   32(CX), Y6, Y8
 	VADDPS       Y8, Y1, Y1
 	VMASKMOVPS   Y1, Y6, 32(BX)
 	ADDQ         R9, BX
-	VMASKMOVPS   (BX), Y7, Y8
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y7, Y8
 	VADDPS       Y8, Y2, Y2
 	VMASKMOVPS   Y2, Y7, (BX)
-	VMASKMOVPS   32(BX), Y6, Y8
+	VMASKMOVPS   32(CX), Y6, Y8
 	VADDPS       Y8, Y3, Y3
 	VMASKMOVPS   Y3, Y6, 32(BX)
 	ADDQ         R9, BX
-	VMASKMOVPS   (BX), Y7, Y8
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y7, Y8
 	VADDPS       Y8, Y4, Y4
 	VMASKMOVPS   Y4, Y7, (BX)
-	VMASKMOVPS   32(BX), Y6, Y8
+	VMASKMOVPS   32(CX), Y6, Y8
 	VADDPS       Y8, Y5, Y5
 	VMASKMOVPS   Y5, Y6, 32(BX)
 	ADDQ         R9, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -9278,9 +9760,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile4x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-72
+TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -9416,31 +9898,36 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    DX, CX
+	VADDPS  (CX), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y4, Y4
+	ADDQ    DX, CX
+	VADDPS  (CX), Y4, Y4
 	VMOVUPS Y4, (BX)
-	VADDPS  32(BX), Y5, Y5
+	VADDPS  32(CX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y6, Y6
+	ADDQ    DX, CX
+	VADDPS  (CX), Y6, Y6
 	VMOVUPS Y6, (BX)
-	VADDPS  32(BX), Y7, Y7
+	VADDPS  32(CX), Y7, Y7
 	VMOVUPS Y7, 32(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -9469,34 +9956,38 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y9, Y10
+	VMASKMOVPS   (CX), Y9, Y10
 	VADDPS       Y10, Y0, Y0
 	VMASKMOVPS   Y0, Y9, (BX)
-	VMASKMOVPS   32(BX), Y8, Y10
+	VMASKMOVPS   32(CX), Y8, Y10
 	VADDPS       Y10, Y1, Y1
 	VMASKMOVPS   Y1, Y8, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y9, Y10
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y9, Y10
 	VADDPS       Y10, Y2, Y2
 	VMASKMOVPS   Y2, Y9, (BX)
-	VMASKMOVPS   32(BX), Y8, Y10
+	VMASKMOVPS   32(CX), Y8, Y10
 	VADDPS       Y10, Y3, Y3
 	VMASKMOVPS   Y3, Y8, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y9, Y10
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y9, Y10
 	VADDPS       Y10, Y4, Y4
 	VMASKMOVPS   Y4, Y9, (BX)
-	VMASKMOVPS   32(BX), Y8, Y10
+	VMASKMOVPS   32(CX), Y8, Y10
 	VADDPS       Y10, Y5, Y5
 	VMASKMOVPS   Y5, Y8, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y9, Y10
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y9, Y10
 	VADDPS       Y10, Y6, Y6
 	VMASKMOVPS   Y6, Y9, (BX)
-	VMASKMOVPS   32(BX), Y8, Y10
+	VMASKMOVPS   32(CX), Y8, Y10
 	VADDPS       Y10, Y7, Y7
 	VMASKMOVPS   Y7, Y8, 32(BX)
 	ADDQ         R10, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -9517,9 +10008,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+// func tile5x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-72
+TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -9675,36 +10166,42 @@ k1:
 
 done:
 	MOVQ    n+56(FP), AX
-	MOVQ    add+64(FP), CX
+	MOVQ    from+64(FP), CX
+	MOVQ    ldf+72(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    DX, CX
+	VADDPS  (CX), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y4, Y4
+	ADDQ    DX, CX
+	VADDPS  (CX), Y4, Y4
 	VMOVUPS Y4, (BX)
-	VADDPS  32(BX), Y5, Y5
+	VADDPS  32(CX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y6, Y6
+	ADDQ    DX, CX
+	VADDPS  (CX), Y6, Y6
 	VMOVUPS Y6, (BX)
-	VADDPS  32(BX), Y7, Y7
+	VADDPS  32(CX), Y7, Y7
 	VMOVUPS Y7, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y8, Y8
+	ADDQ    DX, CX
+	VADDPS  (CX), Y8, Y8
 	VMOVUPS Y8, (BX)
-	VADDPS  32(BX), Y9, Y9
+	VADDPS  32(CX), Y9, Y9
 	VMOVUPS Y9, 32(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -9736,41 +10233,46 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y11, Y12
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y0, Y0
 	VMASKMOVPS   Y0, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y1, Y1
 	VMASKMOVPS   Y1, Y10, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y11, Y12
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y2, Y2
 	VMASKMOVPS   Y2, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y3, Y3
 	VMASKMOVPS   Y3, Y10, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y11, Y12
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y4, Y4
 	VMASKMOVPS   Y4, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y5, Y5
 	VMASKMOVPS   Y5, Y10, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y11, Y12
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y6, Y6
 	VMASKMOVPS   Y6, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y7, Y7
 	VMASKMOVPS   Y7, Y10, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y11, Y12
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y8, Y8
 	VMASKMOVPS   Y8, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y9, Y9
 	VMASKMOVPS   Y9, Y10, 32(BX)
 	ADDQ         R10, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -9794,9 +10296,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile1x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile1x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile1x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -9876,16 +10378,18 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R8, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -9895,20 +10399,21 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R8, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -9920,9 +10425,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile2x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile2x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile2x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -10023,21 +10528,24 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -10050,25 +10558,27 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -10083,9 +10593,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile3x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile3x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -10207,26 +10717,30 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -10242,30 +10756,33 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -10283,9 +10800,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile4x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile4x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -10428,31 +10945,36 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -10471,35 +10993,39 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -10520,9 +11046,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile5x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile5x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile5x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -10686,36 +11212,42 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -10737,40 +11269,45 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -10794,9 +11331,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile6x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile6x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -10981,41 +11518,48 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -11040,45 +11584,51 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -11105,9 +11655,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile7x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile7x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile7x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -11313,46 +11863,54 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -11380,50 +11938,57 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -11453,9 +12018,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile8x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile8x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile8x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -11694,51 +12259,60 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -11769,55 +12343,63 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -11850,9 +12432,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile9x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile9x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile9x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile9x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -12112,56 +12694,66 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -12195,60 +12787,69 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -12284,9 +12885,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile10x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile10x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile10x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile10x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -12567,61 +13168,72 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(CX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -12658,65 +13270,75 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(CX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -12755,9 +13377,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile11x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile11x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile11x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -13059,66 +13681,78 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(CX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, Z20
 	VMOVUPS Z20, (BX)
-	VADDPS  64(BX), Z21, Z21
+	VADDPS  64(CX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -13158,70 +13792,81 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(CX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, K1, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
-	VADDPS  64(BX), Z21, K2, Z21
+	VADDPS  64(CX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -13263,9 +13908,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile12x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile12x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -13588,71 +14233,84 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(CX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, Z20
 	VMOVUPS Z20, (BX)
-	VADDPS  64(BX), Z21, Z21
+	VADDPS  64(CX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, Z22
 	VMOVUPS Z22, (BX)
-	VADDPS  64(BX), Z23, Z23
+	VADDPS  64(CX), Z23, Z23
 	VMOVUPS Z23, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -13695,75 +14353,87 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(CX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, K1, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
-	VADDPS  64(BX), Z21, K2, Z21
+	VADDPS  64(CX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, K1, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, K1, Z22
 	VMOVUPS Z22, K1, (BX)
-	VADDPS  64(BX), Z23, K2, Z23
+	VADDPS  64(CX), Z23, K2, Z23
 	VMOVUPS Z23, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -13808,9 +14478,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile13x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile13x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile13x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile13x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -14154,76 +14824,90 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(CX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, Z20
 	VMOVUPS Z20, (BX)
-	VADDPS  64(BX), Z21, Z21
+	VADDPS  64(CX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, Z22
 	VMOVUPS Z22, (BX)
-	VADDPS  64(BX), Z23, Z23
+	VADDPS  64(CX), Z23, Z23
 	VMOVUPS Z23, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z24, Z24
+	ADDQ    DX, CX
+	VADDPS  (CX), Z24, Z24
 	VMOVUPS Z24, (BX)
-	VADDPS  64(BX), Z25, Z25
+	VADDPS  64(CX), Z25, Z25
 	VMOVUPS Z25, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -14269,80 +14953,93 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(CX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, K1, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
-	VADDPS  64(BX), Z21, K2, Z21
+	VADDPS  64(CX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, K1, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, K1, Z22
 	VMOVUPS Z22, K1, (BX)
-	VADDPS  64(BX), Z23, K2, Z23
+	VADDPS  64(CX), Z23, K2, Z23
 	VMOVUPS Z23, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z24, K1, Z24
+	ADDQ    DX, CX
+	VADDPS  (CX), Z24, K1, Z24
 	VMOVUPS Z24, K1, (BX)
-	VADDPS  64(BX), Z25, K2, Z25
+	VADDPS  64(CX), Z25, K2, Z25
 	VMOVUPS Z25, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -14390,9 +15087,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile14x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile14x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile14x32AVX512Direct(SB), NOSPLIT, $0-80
+TEXT ·tile14x32AVX512Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -14757,81 +15454,96 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000020
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Z0, Z0
+	VADDPS  (CX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	VADDPS  64(BX), Z1, Z1
+	VADDPS  64(CX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	VADDPS  64(BX), Z3, Z3
+	VADDPS  64(CX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	VADDPS  64(BX), Z5, Z5
+	VADDPS  64(CX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	VADDPS  64(BX), Z7, Z7
+	VADDPS  64(CX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	VADDPS  64(BX), Z9, Z9
+	VADDPS  64(CX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	VADDPS  64(BX), Z11, Z11
+	VADDPS  64(CX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	VADDPS  64(BX), Z13, Z13
+	VADDPS  64(CX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, Z14
 	VMOVUPS Z14, (BX)
-	VADDPS  64(BX), Z15, Z15
+	VADDPS  64(CX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, Z16
 	VMOVUPS Z16, (BX)
-	VADDPS  64(BX), Z17, Z17
+	VADDPS  64(CX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, Z18
 	VMOVUPS Z18, (BX)
-	VADDPS  64(BX), Z19, Z19
+	VADDPS  64(CX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, Z20
 	VMOVUPS Z20, (BX)
-	VADDPS  64(BX), Z21, Z21
+	VADDPS  64(CX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, Z22
 	VMOVUPS Z22, (BX)
-	VADDPS  64(BX), Z23, Z23
+	VADDPS  64(CX), Z23, Z23
 	VMOVUPS Z23, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z24, Z24
+	ADDQ    DX, CX
+	VADDPS  (CX), Z24, Z24
 	VMOVUPS Z24, (BX)
-	VADDPS  64(BX), Z25, Z25
+	VADDPS  64(CX), Z25, Z25
 	VMOVUPS Z25, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z26, Z26
+	ADDQ    DX, CX
+	VADDPS  (CX), Z26, Z26
 	VMOVUPS Z26, (BX)
-	VADDPS  64(BX), Z27, Z27
+	VADDPS  64(CX), Z27, Z27
 	VMOVUPS Z27, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -14880,85 +15592,99 @@ fullstore:
 	JMP     stored
 
 edge:
-	MOVQ    $+1, DX
-	SHLXQ   AX, DX, DX
-	DECQ    DX
-	KMOVW   DX, K1
-	SHRQ    $0x10, DX
-	KMOVW   DX, K2
-	SHRQ    $0x10, DX
+	MOVQ    $+1, SI
+	SHLXQ   AX, SI, SI
+	DECQ    SI
+	KMOVW   SI, K1
+	SHRQ    $0x10, SI
+	KMOVW   SI, K2
+	SHRQ    $0x10, SI
 	TESTQ   CX, CX
 	JZ      edgestore
-	VADDPS  (BX), Z0, K1, Z0
+	VADDPS  (CX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	VADDPS  64(BX), Z1, K2, Z1
+	VADDPS  64(CX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z2, K1, Z2
+	ADDQ    DX, CX
+	VADDPS  (CX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	VADDPS  64(BX), Z3, K2, Z3
+	VADDPS  64(CX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z4, K1, Z4
+	ADDQ    DX, CX
+	VADDPS  (CX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	VADDPS  64(BX), Z5, K2, Z5
+	VADDPS  64(CX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z6, K1, Z6
+	ADDQ    DX, CX
+	VADDPS  (CX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	VADDPS  64(BX), Z7, K2, Z7
+	VADDPS  64(CX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z8, K1, Z8
+	ADDQ    DX, CX
+	VADDPS  (CX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	VADDPS  64(BX), Z9, K2, Z9
+	VADDPS  64(CX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z10, K1, Z10
+	ADDQ    DX, CX
+	VADDPS  (CX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	VADDPS  64(BX), Z11, K2, Z11
+	VADDPS  64(CX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z12, K1, Z12
+	ADDQ    DX, CX
+	VADDPS  (CX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	VADDPS  64(BX), Z13, K2, Z13
+	VADDPS  64(CX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z14, K1, Z14
+	ADDQ    DX, CX
+	VADDPS  (CX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
-	VADDPS  64(BX), Z15, K2, Z15
+	VADDPS  64(CX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z16, K1, Z16
+	ADDQ    DX, CX
+	VADDPS  (CX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
-	VADDPS  64(BX), Z17, K2, Z17
+	VADDPS  64(CX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z18, K1, Z18
+	ADDQ    DX, CX
+	VADDPS  (CX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
-	VADDPS  64(BX), Z19, K2, Z19
+	VADDPS  64(CX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z20, K1, Z20
+	ADDQ    DX, CX
+	VADDPS  (CX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
-	VADDPS  64(BX), Z21, K2, Z21
+	VADDPS  64(CX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z22, K1, Z22
+	ADDQ    DX, CX
+	VADDPS  (CX), Z22, K1, Z22
 	VMOVUPS Z22, K1, (BX)
-	VADDPS  64(BX), Z23, K2, Z23
+	VADDPS  64(CX), Z23, K2, Z23
 	VMOVUPS Z23, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z24, K1, Z24
+	ADDQ    DX, CX
+	VADDPS  (CX), Z24, K1, Z24
 	VMOVUPS Z24, K1, (BX)
-	VADDPS  64(BX), Z25, K2, Z25
+	VADDPS  64(CX), Z25, K2, Z25
 	VMOVUPS Z25, K2, 64(BX)
 	ADDQ    R12, BX
-	VADDPS  (BX), Z26, K1, Z26
+	ADDQ    DX, CX
+	VADDPS  (CX), Z26, K1, Z26
 	VMOVUPS Z26, K1, (BX)
-	VADDPS  64(BX), Z27, K2, Z27
+	VADDPS  64(CX), Z27, K2, Z27
 	VMOVUPS Z27, K2, 64(BX)
 	ADDQ    R12, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 edgestore:
@@ -15009,9 +15735,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile1x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile1x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile1x16AVX2Direct(SB), NOSPLIT, $0-80
+TEXT ·tile1x16AVX2Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -15090,16 +15816,18 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R8, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -15119,13 +15847,14 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y3, Y4
+	VMASKMOVPS   (CX), Y3, Y4
 	VADDPS       Y4, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (BX)
-	VMASKMOVPS   32(BX), Y2, Y4
+	VMASKMOVPS   32(CX), Y2, Y4
 	VADDPS       Y4, Y1, Y1
 	VMASKMOVPS   Y1, Y2, 32(BX)
 	ADDQ         R8, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -15137,9 +15866,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile2x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile2x16AVX2Direct(SB), NOSPLIT, $0-80
+TEXT ·tile2x16AVX2Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -15238,21 +15967,24 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    DX, CX
+	VADDPS  (CX), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -15275,20 +16007,22 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y5, Y6
+	VMASKMOVPS   (CX), Y5, Y6
 	VADDPS       Y6, Y0, Y0
 	VMASKMOVPS   Y0, Y5, (BX)
-	VMASKMOVPS   32(BX), Y4, Y6
+	VMASKMOVPS   32(CX), Y4, Y6
 	VADDPS       Y6, Y1, Y1
 	VMASKMOVPS   Y1, Y4, 32(BX)
 	ADDQ         R9, BX
-	VMASKMOVPS   (BX), Y5, Y6
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y5, Y6
 	VADDPS       Y6, Y2, Y2
 	VMASKMOVPS   Y2, Y5, (BX)
-	VMASKMOVPS   32(BX), Y4, Y6
+	VMASKMOVPS   32(CX), Y4, Y6
 	VADDPS       Y6, Y3, Y3
 	VMASKMOVPS   Y3, Y4, 32(BX)
 	ADDQ         R9, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -15303,9 +16037,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile3x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile3x16AVX2Direct(SB), NOSPLIT, $0-80
+TEXT ·tile3x16AVX2Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -15424,26 +16158,30 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    DX, CX
+	VADDPS  (CX), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R9, BX
-	VADDPS  (BX), Y4, Y4
+	ADDQ    DX, CX
+	VADDPS  (CX), Y4, Y4
 	VMOVUPS Y4, (BX)
-	VADDPS  32(BX), Y5, Y5
+	VADDPS  32(CX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
 	ADDQ    R9, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -15469,27 +16207,30 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y7, Y8
+	VMASKMOVPS   (CX), Y7, Y8
 	VADDPS       Y8, Y0, Y0
 	VMASKMOVPS   Y0, Y7, (BX)
-	VMASKMOVPS   32(BX), Y6, Y8
+	VMASKMOVPS   32(CX), Y6, Y8
 	VADDPS       Y8, Y1, Y1
 	VMASKMOVPS   Y1, Y6, 32(BX)
 	ADDQ         R9, BX
-	VMASKMOVPS   (BX), Y7, Y8
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y7, Y8
 	VADDPS       Y8, Y2, Y2
 	VMASKMOVPS   Y2, Y7, (BX)
-	VMASKMOVPS   32(BX), Y6, Y8
+	VMASKMOVPS   32(CX), Y6, Y8
 	VADDPS       Y8, Y3, Y3
 	VMASKMOVPS   Y3, Y6, 32(BX)
 	ADDQ         R9, BX
-	VMASKMOVPS   (BX), Y7, Y8
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y7, Y8
 	VADDPS       Y8, Y4, Y4
 	VMASKMOVPS   Y4, Y7, (BX)
-	VMASKMOVPS   32(BX), Y6, Y8
+	VMASKMOVPS   32(CX), Y6, Y8
 	VADDPS       Y8, Y5, Y5
 	VMASKMOVPS   Y5, Y6, 32(BX)
 	ADDQ         R9, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -15507,9 +16248,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile4x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile4x16AVX2Direct(SB), NOSPLIT, $0-80
+TEXT ·tile4x16AVX2Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -15648,31 +16389,36 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    DX, CX
+	VADDPS  (CX), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y4, Y4
+	ADDQ    DX, CX
+	VADDPS  (CX), Y4, Y4
 	VMOVUPS Y4, (BX)
-	VADDPS  32(BX), Y5, Y5
+	VADDPS  32(CX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y6, Y6
+	ADDQ    DX, CX
+	VADDPS  (CX), Y6, Y6
 	VMOVUPS Y6, (BX)
-	VADDPS  32(BX), Y7, Y7
+	VADDPS  32(CX), Y7, Y7
 	VMOVUPS Y7, 32(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -15701,34 +16447,38 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y9, Y10
+	VMASKMOVPS   (CX), Y9, Y10
 	VADDPS       Y10, Y0, Y0
 	VMASKMOVPS   Y0, Y9, (BX)
-	VMASKMOVPS   32(BX), Y8, Y10
+	VMASKMOVPS   32(CX), Y8, Y10
 	VADDPS       Y10, Y1, Y1
 	VMASKMOVPS   Y1, Y8, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y9, Y10
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y9, Y10
 	VADDPS       Y10, Y2, Y2
 	VMASKMOVPS   Y2, Y9, (BX)
-	VMASKMOVPS   32(BX), Y8, Y10
+	VMASKMOVPS   32(CX), Y8, Y10
 	VADDPS       Y10, Y3, Y3
 	VMASKMOVPS   Y3, Y8, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y9, Y10
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y9, Y10
 	VADDPS       Y10, Y4, Y4
 	VMASKMOVPS   Y4, Y9, (BX)
-	VMASKMOVPS   32(BX), Y8, Y10
+	VMASKMOVPS   32(CX), Y8, Y10
 	VADDPS       Y10, Y5, Y5
 	VMASKMOVPS   Y5, Y8, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y9, Y10
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y9, Y10
 	VADDPS       Y10, Y6, Y6
 	VMASKMOVPS   Y6, Y9, (BX)
-	VMASKMOVPS   32(BX), Y8, Y10
+	VMASKMOVPS   32(CX), Y8, Y10
 	VADDPS       Y10, Y7, Y7
 	VMASKMOVPS   Y7, Y8, 32(BX)
 	ADDQ         R10, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -15749,9 +16499,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile5x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile5x16AVX2Direct(SB), NOSPLIT, $0-80
+TEXT ·tile5x16AVX2Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -15910,36 +16660,42 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    DX, CX
+	VADDPS  (CX), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y4, Y4
+	ADDQ    DX, CX
+	VADDPS  (CX), Y4, Y4
 	VMOVUPS Y4, (BX)
-	VADDPS  32(BX), Y5, Y5
+	VADDPS  32(CX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y6, Y6
+	ADDQ    DX, CX
+	VADDPS  (CX), Y6, Y6
 	VMOVUPS Y6, (BX)
-	VADDPS  32(BX), Y7, Y7
+	VADDPS  32(CX), Y7, Y7
 	VMOVUPS Y7, 32(BX)
 	ADDQ    R10, BX
-	VADDPS  (BX), Y8, Y8
+	ADDQ    DX, CX
+	VADDPS  (CX), Y8, Y8
 	VMOVUPS Y8, (BX)
-	VADDPS  32(BX), Y9, Y9
+	VADDPS  32(CX), Y9, Y9
 	VMOVUPS Y9, 32(BX)
 	ADDQ    R10, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -15971,41 +16727,46 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y11, Y12
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y0, Y0
 	VMASKMOVPS   Y0, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y1, Y1
 	VMASKMOVPS   Y1, Y10, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y11, Y12
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y2, Y2
 	VMASKMOVPS   Y2, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y3, Y3
 	VMASKMOVPS   Y3, Y10, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y11, Y12
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y4, Y4
 	VMASKMOVPS   Y4, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y5, Y5
 	VMASKMOVPS   Y5, Y10, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y11, Y12
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y6, Y6
 	VMASKMOVPS   Y6, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y7, Y7
 	VMASKMOVPS   Y7, Y10, 32(BX)
 	ADDQ         R10, BX
-	VMASKMOVPS   (BX), Y11, Y12
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y11, Y12
 	VADDPS       Y12, Y8, Y8
 	VMASKMOVPS   Y8, Y11, (BX)
-	VMASKMOVPS   32(BX), Y10, Y12
+	VMASKMOVPS   32(CX), Y10, Y12
 	VADDPS       Y12, Y9, Y9
 	VMASKMOVPS   Y9, Y10, 32(BX)
 	ADDQ         R10, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:
@@ -16029,9 +16790,9 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile6x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, from *float32, ldf int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile6x16AVX2Direct(SB), NOSPLIT, $0-80
+TEXT ·tile6x16AVX2Direct(SB), NOSPLIT, $0-88
 	MOVQ       a+8(FP), AX
 	MOVQ       rowStride+16(FP), CX
 	MOVQ       colStride+24(FP), DX
@@ -16210,41 +16971,48 @@ k1:
 
 done:
 	MOVQ    n+64(FP), AX
-	MOVQ    add+72(FP), CX
+	MOVQ    from+72(FP), CX
+	MOVQ    ldf+80(FP), DX
 	CMPQ    AX, $0x00000010
 	JL      edge
 	TESTQ   CX, CX
 	JZ      fullstore
-	VADDPS  (BX), Y0, Y0
+	VADDPS  (CX), Y0, Y0
 	VMOVUPS Y0, (BX)
-	VADDPS  32(BX), Y1, Y1
+	VADDPS  32(CX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Y2, Y2
+	ADDQ    DX, CX
+	VADDPS  (CX), Y2, Y2
 	VMOVUPS Y2, (BX)
-	VADDPS  32(BX), Y3, Y3
+	VADDPS  32(CX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Y4, Y4
+	ADDQ    DX, CX
+	VADDPS  (CX), Y4, Y4
 	VMOVUPS Y4, (BX)
-	VADDPS  32(BX), Y5, Y5
+	VADDPS  32(CX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Y6, Y6
+	ADDQ    DX, CX
+	VADDPS  (CX), Y6, Y6
 	VMOVUPS Y6, (BX)
-	VADDPS  32(BX), Y7, Y7
+	VADDPS  32(CX), Y7, Y7
 	VMOVUPS Y7, 32(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Y8, Y8
+	ADDQ    DX, CX
+	VADDPS  (CX), Y8, Y8
 	VMOVUPS Y8, (BX)
-	VADDPS  32(BX), Y9, Y9
+	VADDPS  32(CX), Y9, Y9
 	VMOVUPS Y9, 32(BX)
 	ADDQ    R11, BX
-	VADDPS  (BX), Y10, Y10
+	ADDQ    DX, CX
+	VADDPS  (CX), Y10, Y10
 	VMOVUPS Y10, (BX)
-	VADDPS  32(BX), Y11, Y11
+	VADDPS  32(CX), Y11, Y11
 	VMOVUPS Y11, 32(BX)
 	ADDQ    R11, BX
+	ADDQ    DX, CX
 	JMP     stored
 
 fullstore:
@@ -16279,48 +17047,54 @@ edge:
 	SUBQ         $0x08, AX
 	TESTQ        CX, CX
 	JZ           edgestore
-	VMASKMOVPS   (BX), Y13, Y14
+	VMASKMOVPS   (CX), Y13, Y14
 	VADDPS       Y14, Y0, Y0
 	VMASKMOVPS   Y0, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(CX), Y12, Y14
 	VADDPS       Y14, Y1, Y1
 	VMASKMOVPS   Y1, Y12, 32(BX)
 	ADDQ         R11, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y13, Y14
 	VADDPS       Y14, Y2, Y2
 	VMASKMOVPS   Y2, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(CX), Y12, Y14
 	VADDPS       Y14, Y3, Y3
 	VMASKMOVPS   Y3, Y12, 32(BX)
 	ADDQ         R11, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y13, Y14
 	VADDPS       Y14, Y4, Y4
 	VMASKMOVPS   Y4, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(CX), Y12, Y14
 	VADDPS       Y14, Y5, Y5
 	VMASKMOVPS   Y5, Y12, 32(BX)
 	ADDQ         R11, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y13, Y14
 	VADDPS       Y14, Y6, Y6
 	VMASKMOVPS   Y6, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(CX), Y12, Y14
 	VADDPS       Y14, Y7, Y7
 	VMASKMOVPS   Y7, Y12, 32(BX)
 	ADDQ         R11, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y13, Y14
 	VADDPS       Y14, Y8, Y8
 	VMASKMOVPS   Y8, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(CX), Y12, Y14
 	VADDPS       Y14, Y9, Y9
 	VMASKMOVPS   Y9, Y12, 32(BX)
 	ADDQ         R11, BX
-	VMASKMOVPS   (BX), Y13, Y14
+	ADDQ         DX, CX
+	VMASKMOVPS   (CX), Y13, Y14
 	VADDPS       Y14, Y10, Y10
 	VMASKMOVPS   Y10, Y13, (BX)
-	VMASKMOVPS   32(BX), Y12, Y14
+	VMASKMOVPS   32(CX), Y12, Y14
 	VADDPS       Y14, Y11, Y11
 	VMASKMOVPS   Y11, Y12, 32(BX)
 	ADDQ         R11, BX
+	ADDQ         DX, CX
 	JMP          stored
 
 edgestore:

@@ -71,38 +71,38 @@ func withLayers(x machine) *machine {
 }
 
 type (
-	loopFunc func(count, k int, a *float32, tileStride, rowStride, colStride int, b, c *float32, ldc, n, add int)
-	tileFunc func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)
+	loopFunc func(count, k int, a *float32, tileStride, rowStride, colStride int, b, c *float32, ldc, n int, from *float32, ldf int)
+	tileFunc func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n int, from *float32, ldf int)
 )
 
 // assembled makes a tile of a looping micro-kernel and those for the last rows.
 func assembled(rows, cols int, loop loopFunc, edge []tileFunc) tile {
-	return tile{rows: rows, cols: cols, run: func(m, k int, a []float32, tileStride, rowStride, colStride int, b, c []float32, ldc, n int, add bool) {
-		adds := 0
-		if add {
-			adds = 1
-		}
+	return tile{rows: rows, cols: cols, run: func(m, k int, a []float32, tileStride, rowStride, colStride int, b, c []float32, ldc, n int, from []float32, ldf int) {
 		whole := m / rows
 		if whole > 0 {
-			loop(whole, k, &a[0], tileStride*4, rowStride*4, colStride*4, &b[0], &c[0], ldc*4, n, adds)
+			loop(whole, k, &a[0], tileStride*4, rowStride*4, colStride*4, &b[0], &c[0], ldc*4, n, place(from, 0), ldf*4)
 		}
 		if done := whole * rows; done < m {
-			edge[m-done-1](k, &a[whole*tileStride], rowStride*4, colStride*4, &b[0], &c[done*ldc], ldc*4, n, adds)
+			edge[m-done-1](k, &a[whole*tileStride], rowStride*4, colStride*4, &b[0], &c[done*ldc], ldc*4, n, place(from, done*ldf), ldf*4)
 		}
 	}}
 }
 
-type directFunc func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)
+type directFunc func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n int, from *float32, ldf int)
 
 // placed makes a direct of micro-kernels of 1, 2, … rows.
 func placed(cols, most int, of ...directFunc) direct {
-	return direct{rows: len(of), cols: cols, most: most, run: func(n, k int, a []float32, rowStride, colStride int, b []float32, ldb int, c []float32, ldc, w int, add bool) {
-		adds := 0
-		if add {
-			adds = 1
-		}
-		of[n-1](k, &a[0], rowStride*4, colStride*4, &b[0], ldb*4, &c[0], ldc*4, w, adds)
+	return direct{rows: len(of), cols: cols, most: most, run: func(n, k int, a []float32, rowStride, colStride int, b []float32, ldb int, c []float32, ldc, w int, from []float32) {
+		of[n-1](k, &a[0], rowStride*4, colStride*4, &b[0], ldb*4, &c[0], ldc*4, w, place(from, 0), ldc*4)
 	}}
+}
+
+// place is that of value i of from, nil for none.
+func place(from []float32, i int) *float32 {
+	if from == nil {
+		return nil
+	}
+	return &from[i]
 }
 
 // vectors runs whole vectors in assembly and the rest, with the same bits, in Go.

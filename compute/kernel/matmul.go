@@ -27,7 +27,28 @@ func MatMul(c, a, b Matrix, accumulate bool) { active.matMul(c, a, b, accumulate
 
 // MatMulPacked is MatMul with B packed before: the same bits for less work.
 func MatMulPacked(c, a Matrix, b *Packed, accumulate bool) {
-	active.matMulPacked(c, a, b, accumulate)
+	active.matMulPacked(c, a, b, c.addend(accumulate))
+}
+
+// MatMulBias is MatMulPacked added to a C each of whose rows is bias, which it replaces.
+func MatMulBias(c, a Matrix, b *Packed, bias []float32) {
+	active.matMulPacked(c, a, b, repeated(bias, c.Cols))
+}
+
+// addend is m, or with no nothing.
+func (m Matrix) addend(yes bool) Matrix {
+	if yes {
+		return m
+	}
+	return Matrix{}
+}
+
+// repeated views a row of n values as any number of them.
+func repeated(row []float32, n int) Matrix {
+	if len(row) != n {
+		panic(fmt.Sprintf("kernel: a bias of %d values for %d columns", len(row), n))
+	}
+	return Matrix{Data: row, ColStride: 1}
 }
 
 func checkShapes(c, a Matrix, k, n int) {
@@ -51,6 +72,7 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 	t := x.tileFor(b.Cols)
 	buffer := x.buffers.borrow(min(b.Rows, Chain) * t.width(b.Cols))
 	defer x.buffers.giveBack(buffer)
+	from := c.addend(accumulate)
 	for k := 0; k < b.Rows; k += Chain {
 		kc := min(Chain, b.Rows-k)
 		panels, part := buffer, b.block(k, 0, kc, b.Cols)
@@ -59,21 +81,24 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 		} else {
 			x.pack(panels, part, t)
 		}
-		x.block(t, c, a.block(0, k, a.Rows, kc), panels, accumulate || k > 0)
+		x.block(t, c, a.block(0, k, a.Rows, kc), panels, from)
+		from = c
 	}
 }
 
-func (x *machine) matMulPacked(c, a Matrix, b *Packed, accumulate bool) {
+// matMulPacked sets C to A·B plus from, unless that has no data.
+func (x *machine) matMulPacked(c, a Matrix, b *Packed, from Matrix) {
 	checkShapes(c, a, b.rows, b.cols)
 	if b.from != x {
 		panic("kernel: the right factor was never packed")
 	}
-	if done(c, b.rows, accumulate) {
+	if done(c, b.rows, from.Data != nil) {
 		return
 	}
 	for k := 0; k < b.rows; k += Chain {
 		kc := min(Chain, b.rows-k)
-		x.block(b.tile, c, a.block(0, k, a.Rows, kc), b.data[k*b.tile.width(b.cols):], accumulate || k > 0)
+		x.block(b.tile, c, a.block(0, k, a.Rows, kc), b.data[k*b.tile.width(b.cols):], from)
+		from = c
 	}
 }
 
@@ -96,16 +121,16 @@ func done(c Matrix, k int, accumulate bool) bool {
 // A tile computes rows × cols elements of C at a time, in registers.
 type tile struct {
 	rows, cols int
-	// run adds (or sets) the product of m rows of A with one panel of B; tiles of
-	// rows are tileStride apart in A, and the first n columns are adjacent in C.
-	run func(m, k int, a []float32, tileStride, rowStride, colStride int, b, c []float32, ldc, n int, add bool)
+	// run sets C to the product of m rows of A with one panel of B and from, unless it is nil; tiles of
+	// rows are tileStride apart in A, and the first n columns are adjacent in C and from.
+	run func(m, k int, a []float32, tileStride, rowStride, colStride int, b, c []float32, ldc, n int, from []float32, ldf int)
 }
 
 // width is n rounded up to whole panels.
 func (t *tile) width(n int) int { return (n + t.cols - 1) / t.cols * t.cols }
 
 // block multiplies A (m × at most Chain) with packed panels.
-func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
+func (x *machine) block(t *tile, c, a Matrix, panels []float32, from Matrix) {
 	k := a.Cols
 	how := x.copyingA(t, a, c.Cols)
 	var buffer []float32
@@ -117,7 +142,11 @@ func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 		m := min(blockM, c.Rows-i)
 		part, tileStride := x.copyA(how, t, buffer, a.block(i, 0, m, k))
 		for j := 0; j < c.Cols; j += t.cols {
-			t.run(m, k, part.Data, tileStride, part.RowStride, part.ColStride, panels[j*k:], c.Data[i*c.RowStride+j:], c.RowStride, min(t.cols, c.Cols-j), add)
+			var add []float32
+			if from.Data != nil {
+				add = from.Data[i*from.RowStride+j:]
+			}
+			t.run(m, k, part.Data, tileStride, part.RowStride, part.ColStride, panels[j*k:], c.Data[i*c.RowStride+j:], c.RowStride, min(t.cols, c.Cols-j), add, from.RowStride)
 		}
 	}
 }

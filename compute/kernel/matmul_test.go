@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -100,6 +101,27 @@ func TestMatMulIsExactOnIntegersForAllShapesAndStrides(t *testing.T) {
 	})
 }
 
+// A bias gives the bits of a C whose rows were set to it before.
+func TestMatMulBias(t *testing.T) {
+	onEach(t, func(t *testing.T, x *machine) {
+		for _, s := range [][3]int{{1, 1, 1}, {3, 5, 2}, {13, 9, 33}, {14, 300, 32}, {29, 31, 10}, {30, 257, 47}, {169, 20, 64}, {170, 12, 16}, {400, 8, 81}} {
+			m, k, n := s[0], s[1], s[2]
+			a, b, bias := Dense(draw(testKey(1), 0, m*k), m, k), Dense(draw(testKey(2), 0, k*n), k, n), draw(testKey(3), 0, n)
+			p := new(Packed)
+			x.packInto(p, b)
+			want, got := Dense(make([]float32, m*n), m, n), Dense(draw(testKey(4), 0, m*n), m, n)
+			for i := range m {
+				copy(want.Data[i*n:], bias)
+			}
+			x.matMulPacked(want, a, p, want)
+			x.matMulPacked(got, a, p, repeated(bias, n))
+			if !slices.Equal(got.Data, want.Data) {
+				t.Errorf("%s: %d×%d×%d with a bias differs from a product added to it", x.name, m, k, n)
+			}
+		}
+	})
+}
+
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -120,7 +142,7 @@ func checkExact(t failer, x *machine, c, a, b Matrix, accumulate, packed bool) {
 		for part := range parts {
 			p.SetPart(b, part, parts)
 		}
-		x.matMulPacked(c, a, p, accumulate)
+		x.matMulPacked(c, a, p, c.addend(accumulate))
 	} else {
 		x.matMul(c, a, b, accumulate)
 	}
@@ -198,7 +220,7 @@ func TestMatMulBitsDoNotDependOnTheSplit(t *testing.T) {
 			x.packInto(p, b)
 			for lo := 0; lo < m; {
 				hi := min(m, lo+1+rng.IntN(40))
-				x.matMulPacked(cut.RowRange(lo, hi), a.RowRange(lo, hi), p, false)
+				x.matMulPacked(cut.RowRange(lo, hi), a.RowRange(lo, hi), p, Matrix{})
 				lo = hi
 			}
 			column := layout{colGap: 1}.matrix(m, 1, value)
@@ -271,6 +293,7 @@ func TestMisfitsPanic(t *testing.T) {
 		do   func()
 	}{
 		{"inner", func() { MatMul(d(2, 2), d(2, 3), d(4, 2), false) }},
+		{"bias", func() { MatMulBias(d(2, 2), d(2, 3), Pack(d(3, 2)), make([]float32, 3)) }},
 		{"rows", func() { MatMul(d(3, 2), d(2, 3), d(3, 2), false) }},
 		{"columns", func() { MatMul(d(2, 3), d(2, 3), d(3, 2), false) }},
 		{"short left", func() { MatMul(d(2, 2), short, d(3, 2), false) }},

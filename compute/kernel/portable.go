@@ -1,7 +1,7 @@
 package kernel
 
 // portableTile keeps two rows and four columns of C in registers.
-var portableTile = tile{rows: 2, cols: 4, run: func(m, k int, a []float32, tileStride, rowStride, colStride int, b, c []float32, ldc, n int, add bool) {
+var portableTile = tile{rows: 2, cols: 4, run: func(m, k int, a []float32, tileStride, rowStride, colStride int, b, c []float32, ldc, n int, from []float32, ldf int) {
 	for i := 0; i < m; i += 2 {
 		first := i / 2 * tileStride
 		second := first + rowStride
@@ -15,11 +15,10 @@ var portableTile = tile{rows: 2, cols: 4, run: func(m, k int, a []float32, tileS
 			}
 			row := c[(i+r)*ldc : (i+r)*ldc+n]
 			for j := range row {
-				if add {
-					row[j] += sums[j]
-				} else {
-					row[j] = sums[j]
+				if from != nil { // which may be the row
+					sums[j] += from[(i+r)*ldf+j]
 				}
+				row[j] = sums[j]
 			}
 		}
 	}

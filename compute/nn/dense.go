@@ -39,10 +39,7 @@ func (d *denseLayer) forward(c *call, s *state, x []float32) []float32 {
 	s.x = x
 	rows := len(x) / d.m
 	y := grow(&s.y, rows*d.n)
-	for i := 0; i < len(y); i += d.n {
-		copy(y[i:i+d.n], bias)
-	}
-	kernel.MatMulPacked(kernel.Dense(y, rows, d.n), kernel.Dense(x, rows, d.m), &p.w, true)
+	kernel.MatMulBias(kernel.Dense(y, rows, d.n), kernel.Dense(x, rows, d.m), &p.w, bias)
 	return y
 }
 

@@ -45,11 +45,8 @@ func (l *gru) forward(c *call, s *state, x []float32) []float32 {
 	s.x = x
 	gates := grow(&s.g, rows*3*h)
 	w, bias := l.x.group(c.params, c.net.frozen, 0)
-	for i := 0; i < len(gates); i += 3 * h {
-		copy(gates[i:i+3*h], bias)
-	}
 	s.w.Set(kernel.Dense(w, e, 3*h))
-	kernel.MatMulPacked(kernel.Dense(gates, rows, 3*h), kernel.Dense(x, rows, e), &s.w, true)
+	kernel.MatMulBias(kernel.Dense(gates, rows, 3*h), kernel.Dense(x, rows, e), &s.w, bias)
 	s.w.Set(l.h.joined(c.params, c.net.frozen))
 	y := l.outputs(c, s)
 	// Rows (h_{t−1}, 1).

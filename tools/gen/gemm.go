@@ -92,15 +92,15 @@ func gemm() {
 }
 
 func (t tile) write(index Mem) {
-	signature := "func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)"
-	what := fmt.Sprintf("adds, or with add=0 stores, %d rows of A·B into C", t.rows)
+	signature := "func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n int, from *float32, ldf int)"
+	what := fmt.Sprintf("sets C to %d rows of A·B and, unless it is nil, from", t.rows)
 	if t.loop {
-		signature = "func(count, k int, a *float32, tileStride, rowStride, colStride int, b, c *float32, ldc, n, add int)"
-		what = fmt.Sprintf("adds, or with add=0 stores, count times %d rows of A·B into C", t.rows)
+		signature = "func(count, k int, a *float32, tileStride, rowStride, colStride int, b, c *float32, ldc, n int, from *float32, ldf int)"
+		what = fmt.Sprintf("sets C to count times %d rows of A·B and, unless it is nil, from", t.rows)
 	}
 	packed := "B is a packed panel"
 	if t.direct {
-		signature = "func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)"
+		signature = "func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n int, from *float32, ldf int)"
 		packed = "B has rows at a stride, of which whole vectors are read"
 	}
 	TEXT(t.name(), NOSPLIT, signature)
@@ -159,33 +159,41 @@ func (t tile) write(index Mem) {
 	t.products(k, step, b, next, rows, acc)
 
 	n := Load(Param("n"), GP64())
-	add := Load(Param("add"), GP64())
+	from, ldf := Load(Param("from"), GP64()), Load(Param("ldf"), GP64())
 	width := t.vectors * t.bytes / 4
 	CMPQ(n, U32(uint32(width)))
 	JL(LabelRef("edge"))
-	store := func(label string, one func(reg.VecVirtual, Mem, int, bool)) {
-		TESTQ(add, add)
+	place, err := Param("from").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	store := func(label string, one func(r reg.VecVirtual, to Mem, from *Mem, j int)) {
+		TESTQ(from, from)
 		JZ(LabelRef(label + "store"))
 		for i := range acc {
 			for j, r := range acc[i] {
-				one(r, Mem{Base: c, Disp: t.bytes * j}, j, true)
+				one(r, Mem{Base: c, Disp: t.bytes * j}, &Mem{Base: from, Disp: t.bytes * j}, j)
 			}
 			ADDQ(ldc, c)
+			ADDQ(ldf, from)
+		}
+		if t.loop {
+			MOVQ(from, place.Addr) // where the next tile begins
 		}
 		JMP(LabelRef("stored"))
 		Label(label + "store")
 		for i := range acc {
 			for j, r := range acc[i] {
-				one(r, Mem{Base: c, Disp: t.bytes * j}, j, false)
+				one(r, Mem{Base: c, Disp: t.bytes * j}, nil, j)
 			}
 			ADDQ(ldc, c)
 		}
 	}
-	store("full", func(r reg.VecVirtual, m Mem, _ int, add bool) {
-		if add {
-			VADDPS(m, r, r)
+	store("full", func(r reg.VecVirtual, to Mem, from *Mem, _ int) {
+		if from != nil {
+			VADDPS(*from, r, r)
 		}
-		VMOVUPS(r, m)
+		VMOVUPS(r, to)
 	})
 	JMP(LabelRef("stored"))
 	Label("edge")
@@ -276,7 +284,7 @@ func (t tile) products(k, step, b, next reg.Register, rows rowAddresses, acc [][
 }
 
 // masked returns how to update the first n columns of a row only.
-func (t tile) masked(n reg.Register, index Mem) func(reg.VecVirtual, Mem, int, bool) {
+func (t tile) masked(n reg.Register, index Mem) func(r reg.VecVirtual, to Mem, from *Mem, j int) {
 	if t.wide() {
 		bits := GP64()
 		MOVQ(I32(1), bits)
@@ -288,11 +296,11 @@ func (t tile) masked(n reg.Register, index Mem) func(reg.VecVirtual, Mem, int, b
 			KMOVW(bits.As32(), masks[j])
 			SHRQ(Imm(16), bits)
 		}
-		return func(r reg.VecVirtual, m Mem, j int, add bool) {
-			if add {
-				VADDPS(m, r, masks[j], r)
+		return func(r reg.VecVirtual, to Mem, from *Mem, j int) {
+			if from != nil {
+				VADDPS(*from, r, masks[j], r)
 			}
-			VMOVUPS(r, masks[j], m)
+			VMOVUPS(r, masks[j], to)
 		}
 	}
 	masks := make([]reg.VecVirtual, t.vectors)
@@ -306,11 +314,11 @@ func (t tile) masked(n reg.Register, index Mem) func(reg.VecVirtual, Mem, int, b
 		SUBQ(Imm(8), left)
 	}
 	old := YMM()
-	return func(r reg.VecVirtual, m Mem, j int, add bool) {
-		if add {
-			VMASKMOVPS(m, masks[j], old)
+	return func(r reg.VecVirtual, to Mem, from *Mem, j int) {
+		if from != nil {
+			VMASKMOVPS(*from, masks[j], old)
 			VADDPS(old, r, r)
 		}
-		VMASKMOVPS(r, masks[j], m)
+		VMASKMOVPS(r, masks[j], to)
 	}
 }
