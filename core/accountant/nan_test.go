@@ -273,3 +273,13 @@ func TestTailsCoverTheirRecursion(t *testing.T) {
 		t.Error("no sum falls short by itself")
 	}
 }
+
+// The product of two shares is neither 0, where none of them is, nor a number, where one of them is none.
+func TestProductFailsClosed(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range [][3]float64{{0.5, 0.5, 0.25}, {0, 0.5, 0}, {1e-200, 1e-200, leastDelta}, {5e-324, 1, leastDelta}, {nan, 0.5, nan}, {0, nan, nan}, {nan, 0, nan}} {
+		if got := product(c[0], c[1]); got != c[2] && !(math.IsNaN(got) && math.IsNaN(c[2])) {
+			t.Errorf("%g times %g is %g, want %g", c[0], c[1], got, c[2])
+		}
+	}
+}

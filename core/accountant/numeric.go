@@ -87,12 +87,13 @@ func atLeastTiny(x float64) float64 {
 	return x
 }
 
-// product is x·y in [0, 1], rounded up where it underflows: a rate or a δ that reads as 0 would cost nothing.
+// product is x·y in [0, 1], rounded up where it underflows: a rate or a δ that reads as 0 would cost nothing. NaN stays NaN.
 func product(x, y float64) float64 {
-	if xy := x * y; xy >= leastDelta || x == 0 || y == 0 {
-		return xy
+	xy := x * y
+	if xy < leastDelta && x != 0 && y != 0 {
+		return leastDelta
 	}
-	return leastDelta
+	return xy
 }
 
 // GoldenMin minimises f on [lo, hi] by golden section and returns the best evaluated point and its
