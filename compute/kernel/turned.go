@@ -58,9 +58,15 @@ func (x *machine) turned(c, a, b Matrix, accumulate bool) {
 	}
 }
 
-// store sets c to the transpose of rows of values that lie ld apart.
+// store sets c to the transpose of rows of values that lie ld apart, with room behind them for eight.
 func (x *machine) store(c Matrix, rows []float32, ld int) {
-	j, w := 0, c.Rows&^7
+	j, w, from := 0, c.Rows&^7, 0
+	if whole := c.Cols &^ 7; x.transpose8 != nil && c.ColStride == 1 && c.RowStride == c.Cols && 0 < whole && whole < c.Cols && w > 8 {
+		// The last columns as eight: what runs over into the next row's first eight is replaced below. The last rows
+		// have none behind them.
+		from = w - 8
+		x.transpose8(&c.Data[whole], c.RowStride*4, &rows[whole*ld], ld*4, from/8)
+	}
 	if x.transpose8 != nil && c.ColStride == 1 && w > 0 {
 		for ; j+8 <= c.Cols; j += 8 {
 			x.transpose8(&c.Data[j], c.RowStride*4, &rows[j*ld], ld*4, w/8)
@@ -71,7 +77,7 @@ func (x *machine) store(c Matrix, rows []float32, ld int) {
 			}
 		}
 	}
-	for r := range c.Rows {
+	for r := from; r < c.Rows; r++ {
 		for s := j; s < c.Cols; s++ {
 			c.Data[r*c.RowStride+s*c.ColStride] = rows[s*ld+r]
 		}
