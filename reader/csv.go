@@ -413,8 +413,10 @@ func (c *CSV) malformed(bad string) (msg, hint string) {
 		return bad, "declare the encoding of the file, such as file: {encoding: windows-1252}, in the schema; if only some lines have another, correct those"
 	case bad == notText:
 		return "a character that " + c.how.Encoding + " does not have", "correct the encoding under file: in the schema; if only some lines have another, correct those"
-	case bad == hasNUL && c.how.Encoding == "":
-		return bad, "if the file is UTF-16, declare file: {encoding: utf-16le} in the schema"
+	case bad == hasNUL && c.how.Encoding == "" && (c.header == nil || c.how.NoHeader):
+		return bad, "if the file is UTF-16, declare file: {encoding: utf-16le} in the schema, or utf-16be where the first byte is NUL"
+	case bad == hasNUL:
+		return bad, `remove it: tr -d '\000' < OLD > NEW`
 	case bad == loneReturn:
 		return bad, `if the lines of the file end in carriage returns alone, make line feeds of them: tr '\r' '\n' < OLD > NEW; else correct the cell`
 	case bad == tooMany:

@@ -123,6 +123,8 @@ func TestFileFaults(t *testing.T) {
 		{"windows letters", "a,ort\n1,SECRET\x80\n", "{encoding: latin-1}", `f.csv:2: column "ort": a character that latin-1 does not have`, "encoding"},
 		{"half a pair", encoded("\ufeffa,ort\n1,x\n", "utf-16le") + "\x00\xd8", "", `f.csv:3: column "a": a character that utf-16le does not have`, ""},
 		{"undeclared utf-16", encoded("née,ort\n1,x\n", "utf-16le"), "", "a NUL byte", "utf-16le"},
+		{"undeclared utf-16 without a header", encoded("1,x\n", "utf-16be"), "{header: false, names: [née, ort]}", "a NUL byte", "utf-16be"},
+		{"padded with zeros", "née,ort\n1,x\n\x00\x00", "", `f.csv:3: column "née": a NUL byte`, `tr -d '\000'`},
 		{"a mark that says otherwise", "\xef\xbb\xbfnée,ort\n1,x\n", "{encoding: latin-1}", "the file begins with the byte order mark of utf-8", ""},
 		{"no mark", "née,ort\n1,x\n", "{encoding: utf-16}", "does not begin with a byte order mark", "utf-16le"},
 		{"point under a decimal comma", "née;ort\n1.5;x\n", semi, `f.csv:2: column "née": not a number (digits with an optional sign, decimal comma`, ""},

@@ -348,7 +348,7 @@ func (t *table) match(in records, o Options) error {
 	declared := s.Declared()
 	for i, h := range header {
 		if !s.IgnoreOthers && !declared[h] {
-			faults = append(faults, undeclaredColumn(in, s, i, show(), near()))
+			faults = append(faults, undeclaredColumn(in, s, header, i, show(), near()))
 			if !show() {
 				break // the others are nameless too
 			}
@@ -434,8 +434,7 @@ func absent(in records, s *schema.Schema, column, why, otherwise string, near fu
 }
 
 // undeclaredColumn is the fault of a field that the schema does not declare.
-func undeclaredColumn(in records, s *schema.Schema, field int, show, near bool) error {
-	header := in.Header()
+func undeclaredColumn(in records, s *schema.Schema, header []string, field int, show, near bool) error {
 	if !show {
 		return in.headFault("", fmt.Sprintf("name %d of the header is not declared in the schema", field+1),
 			"it is not shown, since it may be a cell: if the file has no header line, declare file: {header: false} in the schema")

@@ -23,8 +23,12 @@ func (t *table) watchRecords(in records, o Options) *watch {
 	}
 	names := in.Header()
 	w := &watch{record: o.Watch(names), texts: make([]string, len(names)), schema: t.schema}
+	columns := map[string]int{} // from 1; the first of a name
+	for i := range slices.Backward(t.schema.Columns) {
+		columns[t.schema.Columns[i].Source()] = i + 1
+	}
 	for _, n := range names {
-		c := slices.IndexFunc(t.schema.Columns, func(c schema.Column) bool { return c.Source() == n })
+		c := columns[n] - 1
 		if t.schema.AsWritten(c) {
 			c = asWritten
 		}

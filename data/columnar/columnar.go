@@ -124,8 +124,11 @@ func (f *File) checkNames() error {
 		}
 		seen[c.Name] = true
 	}
-	if len(f.columns) == 0 {
+	switch n := len(f.columns); {
+	case n == 0:
 		return &Fault{Msg: "the file has no columns"}
+	case n > 1<<16: // as in a file of text
+		return &Fault{Msg: "the file has more than 65,536 columns", Hint: "split the table"}
 	}
 	return nil
 }

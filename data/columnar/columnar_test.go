@@ -346,3 +346,17 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// A file may have as many columns as a file of text, and no more.
+func TestTooManyColumns(t *testing.T) {
+	f := File{columns: make([]Column, 1<<16)}
+	for i := range f.columns {
+		f.columns[i].Name = fmt.Sprint("c", i)
+	}
+	if err := f.checkNames(); err != nil {
+		t.Error(err)
+	}
+	if f.columns = append(f.columns, Column{Name: "one more"}); f.checkNames() == nil || !strings.Contains(f.checkNames().Error(), "65,536 columns") {
+		t.Errorf("%d columns: %v", len(f.columns), f.checkNames())
+	}
+}

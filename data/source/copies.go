@@ -243,7 +243,7 @@ func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
 		var at []int
 		var columns []string
 		for i, name := range names {
-			if uses(name) {
+			if uses[name] {
 				at, columns = append(at, i), append(columns, name)
 			}
 		}
@@ -271,15 +271,17 @@ func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
 
 // usedBy says which columns a schema uses, beside the one that names the unit: none where
 // there is no schema, and then nothing is printed apart.
-func usedBy(s *schema.Schema) func(column string) bool {
-	return func(column string) bool {
-		if s == nil {
-			return false
+func usedBy(s *schema.Schema) map[string]bool {
+	used := map[string]bool{}
+	if s != nil {
+		for i := range s.Columns {
+			if c := &s.Columns[i]; c.Type != schema.Ignore {
+				used[c.Source()] = true
+			}
 		}
-		return column != s.Unit.Column && slices.ContainsFunc(s.Columns, func(c schema.Column) bool {
-			return c.Source() == column && c.Type != schema.Ignore
-		})
+		delete(used, s.Unit.Column)
 	}
+	return used
 }
 
 // End returns the prints, none where no record was read.
