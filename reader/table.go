@@ -347,7 +347,7 @@ func (t *table) match(in records, o Options) error {
 	}
 	declared := s.Declared()
 	for i, h := range header {
-		if !s.IgnoreOthers && !declared[h] {
+		if !s.IgnoreOthers && declared[h] == 0 {
 			faults = append(faults, undeclaredColumn(in, s, header, i, show(), near()))
 			if !show() {
 				break // the others are nameless too

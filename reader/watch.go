@@ -1,10 +1,6 @@
 package reader
 
-import (
-	"slices"
-
-	"pawl/data/schema"
-)
+import "pawl/data/schema"
 
 // watch hands on records as they were found, before anything is parsed.
 type watch struct {
@@ -23,10 +19,7 @@ func (t *table) watchRecords(in records, o Options) *watch {
 	}
 	names := in.Header()
 	w := &watch{record: o.Watch(names), texts: make([]string, len(names)), schema: t.schema}
-	columns := map[string]int{} // from 1; the first of a name
-	for i := range slices.Backward(t.schema.Columns) {
-		columns[t.schema.Columns[i].Source()] = i + 1
-	}
+	columns := t.schema.Declared()
 	for _, n := range names {
 		c := columns[n] - 1
 		if t.schema.AsWritten(c) {

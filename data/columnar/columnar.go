@@ -115,6 +115,8 @@ func (f *File) checkNames() error {
 	seen := map[string]bool{}
 	for i, c := range f.columns {
 		switch {
+		case i == 1<<16: // as in a file of text
+			return &Fault{Msg: "the file has more than 65,536 columns", Hint: "split the table"}
 		case c.Name == "":
 			return &Fault{Msg: "the name of column " + strconv.Itoa(i+1) + " is empty", Hint: "give every column a name"}
 		case !utf8.ValidString(c.Name) || bytes.IndexByte([]byte(c.Name), 0) >= 0:
@@ -124,11 +126,8 @@ func (f *File) checkNames() error {
 		}
 		seen[c.Name] = true
 	}
-	switch n := len(f.columns); {
-	case n == 0:
+	if len(f.columns) == 0 {
 		return &Fault{Msg: "the file has no columns"}
-	case n > 1<<16: // as in a file of text
-		return &Fault{Msg: "the file has more than 65,536 columns", Hint: "split the table"}
 	}
 	return nil
 }

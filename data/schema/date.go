@@ -131,11 +131,11 @@ func (c *Column) Source() string {
 	return c.Name
 }
 
-// Declared is the set of the columns of the file that are declared.
-func (s *Schema) Declared() map[string]bool {
-	out := make(map[string]bool, len(s.Columns))
-	for i := range s.Columns {
-		out[s.Columns[i].Source()] = true
+// Declared has the columns of the file that are declared, each with the first column that is made of it, counted from 1.
+func (s *Schema) Declared() map[string]int {
+	out := make(map[string]int, len(s.Columns))
+	for i := len(s.Columns); i > 0; i-- {
+		out[s.Columns[i-1].Source()] = i
 	}
 	return out
 }

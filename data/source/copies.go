@@ -237,13 +237,20 @@ type made struct {
 // columns that s uses count; with nil all do. Several readers may ask for it.
 func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
 	w := &made{}
-	uses := usedBy(s)
+	used := map[string]bool{} // without the column that names the unit; none where there is no schema: nothing is printed apart
+	if s != nil {
+		for i := range s.Columns {
+			source := s.Columns[i].Source()
+			used[source] = used[source] || s.Columns[i].Type != schema.Ignore
+		}
+		delete(used, s.Unit.Column)
+	}
 	o.Watch = func(names []string) func([]string) {
 		builders := []*identity.Builder{identity.New(key, names)}
 		var at []int
 		var columns []string
 		for i, name := range names {
-			if uses[name] {
+			if used[name] {
 				at, columns = append(at, i), append(columns, name)
 			}
 		}
@@ -267,21 +274,6 @@ func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
 		}
 	}
 	return Watcher{w}
-}
-
-// usedBy says which columns a schema uses, beside the one that names the unit: none where
-// there is no schema, and then nothing is printed apart.
-func usedBy(s *schema.Schema) map[string]bool {
-	used := map[string]bool{}
-	if s != nil {
-		for i := range s.Columns {
-			if c := &s.Columns[i]; c.Type != schema.Ignore {
-				used[c.Source()] = true
-			}
-		}
-		delete(used, s.Unit.Column)
-	}
-	return used
 }
 
 // End returns the prints, none where no record was read.

@@ -72,7 +72,7 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 	}
 	declared := s.Declared()
 	for _, h := range header {
-		if !declared[h] {
+		if declared[h] == 0 {
 			s.Columns = append(s.Columns, schema.Column{Name: h, Type: schema.Ignore})
 		}
 	}
