@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"pawl/core/dp"
@@ -244,6 +245,34 @@ func TestHugeAmountsAreRefused(t *testing.T) {
 				t.Errorf("%s: spent %v; a further event is admitted: %v, %v", name, e, admitted, err)
 			}
 		}
+	}
+}
+
+// A divergence is rounded up: in exact numbers that of a Gaussian is α/(2σ²), and that of a plan the sum.
+func TestDivergencesAreRoundedUp(t *testing.T) {
+	rational := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	low := 0
+	for i := range 200 {
+		var plan dp.Compose
+		exact, plain := new(big.Rat), 0.0
+		alpha := 1.5 + float64(i)/7
+		for j := range 1 + i%5 {
+			sigma, count := 0.3+float64(i*j+1)/11, int64(1+3*j)
+			plan.Events = append(plan.Events, dp.Repeat{Count: count, Event: dp.Gaussian{NoiseMultiplier: sigma}})
+			one := new(big.Rat).Quo(rational(alpha/2), new(big.Rat).Mul(rational(sigma), rational(sigma)))
+			exact.Add(exact, one.Mul(one, new(big.Rat).SetInt64(count)))
+			plain += float64(count) * (0.5 / sigma / sigma * alpha)
+		}
+		r, err := RDP(plan, addRemove, alpha)
+		if err != nil || rational(r).Cmp(exact) < 0 {
+			t.Errorf("a divergence of %v is below the exact one (%v)", r, err)
+		}
+		if rational(plain).Cmp(exact) < 0 {
+			low++
+		}
+	}
+	if low == 0 {
+		t.Error("no sum of rounded numbers is below the exact one")
 	}
 }
 
