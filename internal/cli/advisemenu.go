@@ -131,7 +131,7 @@ func list(s string) []string {
 }
 
 func adviseMenuCommand(a *app) *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:     "menu",
 		Short:   "Show the measured score of every learner, and how the advice did",
 		Long:    "Show the measured scores of every learner of pawl fit on public data sets, with 95 %\nintervals, and for each cell whether the advice was within one point of the best.",
@@ -139,7 +139,6 @@ func adviseMenuCommand(a *app) *cobra.Command {
 		Args:    exactArgs(),
 		RunE:    func(*cobra.Command, []string) error { return adviseMenu(a) },
 	}
-	return c
 }
 
 func adviseMenu(a *app) error {

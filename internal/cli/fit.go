@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -98,21 +99,14 @@ fit writes model/, report.html, statement.json and README.md (the model card) in
 // fitJob is the fit that the flags ask for.
 func fitJob(a *app, f *fitFlags) (job pawl.Fit, err error) {
 	job = f.Fit
-	job.Checkpoint, err = f.checkpoint.checkpoint(f.out)
-	if err == nil {
-		job.Seed, err = f.seedOf()
-	}
-	if err == nil {
-		job.ClassWeights, err = classWeights(f.classWeights)
-	}
-	if err == nil {
-		job.Monotone, err = monotone(f.monotone)
-	}
-	if err == nil {
-		job.Decision, err = f.decision.decision()
-	}
+	var faults [5]error
+	job.Checkpoint, faults[0] = f.checkpoint.checkpoint(f.out)
+	job.Seed, faults[1] = f.seedOf()
+	job.ClassWeights, faults[2] = classWeights(f.classWeights)
+	job.Monotone, faults[3] = monotone(f.monotone)
+	job.Decision, faults[4] = f.decision.decision()
 	a.identity(&job.Identity)
-	return job, err
+	return job, cmp.Or(faults[:]...)
 }
 
 func fitTable(ctx context.Context, a *app, data string, f fitFlags) error {

@@ -127,11 +127,8 @@ func (f *searchFlags) job(a *app, c *cobra.Command) (job pawl.Search, err error)
 	if c.Flags().Changed("eta") {
 		job.Eta = &f.eta
 	}
-	for _, text := range strings.Split(f.sizes, ",") {
-		if f.sizes == "" {
-			break
-		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	for _, text := range list(f.sizes) {
+		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return job, mistakef("example: --sizes 40,20,10", "--sizes %q: want numbers separated by commas", f.sizes)
 		}
