@@ -117,7 +117,7 @@ var base = []part{
 		total: "Events, prices and the ledger",
 		packages: []trusted{
 			{"core/dp", 690, 0, "defines events"},
-			{"core/accountant", 3560, 0, "prices events"},
+			{"core/accountant", 3550, 0, "prices events"},
 			{"core/ledger", 3330, 0, "charges events before rows open; makes permits; signs released files"},
 			{"core/ledger/pricing", 40, 0, "adapts the accountant to the ledger"},
 		}},

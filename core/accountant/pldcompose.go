@@ -132,7 +132,6 @@ type tail struct {
 	first     float64
 	all, gain []float64
 	slack     float64
-	lost      float64 // see unsure
 	infinite  float64
 }
 
@@ -188,7 +187,6 @@ func (c composed) transform(by tilt) (tail, bool) {
 		}
 		return math.Max(0, seq[at]/float64(n))
 	})
-	out.lost += unit * float64(4+len(c.laws)) * math.Abs(k) // the terms of k are rounded, and their sums
 	// What wraps round, and the rounding of n-point transforms raised to the number
 	// of uses, spread over the points that the tilt lets count.
 	points := math.Min(float64(n), 1/-math.Expm1(-t*c.h))
@@ -210,15 +208,7 @@ func (d *tail) sum(n int, mass func(i int) float64) {
 		all = mass(i) + decay*all
 		d.all[i], d.gain[i] = all, gain
 	}
-	// The next gain is a sum of what is not negative, gain·(1 − loss) and loss·all, so their relative errors do not
-	// grow in it, and each point adds the rounding of its own six operations. Decay is rounded alike at all points;
-	// what the rounding of t·h adds to its exponent is a share of tΔ, and so of the exponents in unsure.
-	d.lost = 8 * unit * float64(n+2)
 }
-
-// unsure bounds what the sums have lost to rounding, relative to δ(ε): lost, and the last digits of the exponents.
-// Masses weigh e^(−tΔ) at a distance Δ: those that count lie no further than 750/t, where e^(−tΔ) is 0.
-func (d tail) unsure(epsilon float64) float64 { return d.lost + 4*unit*(math.Abs(d.t*epsilon)+750) }
 
 // spectrum is the product of the transforms of laws from, from+every, ... of n points,
 // each law tilted by t and moved to mean zero, with the sum of what they were moved by.
@@ -299,12 +289,12 @@ func (d tail) gainAt(epsilon float64) float64 {
 
 // logDelta is ln δ(ε) from above: what may be wrong is added.
 func (d tail) logDelta(epsilon float64) float64 {
-	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(d.gainAt(epsilon)+d.slack)) + d.unsure(epsilon)
+	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(d.gainAt(epsilon)+d.slack))
 }
 
 // logDeltaBelow is ln δ(ε) from below: what may be wrong is subtracted.
 func (d tail) logDeltaBelow(epsilon float64) float64 {
-	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(math.Max(0, d.gainAt(epsilon)-d.slack))) - d.unsure(epsilon)
+	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(math.Max(0, d.gainAt(epsilon)-d.slack)))
 }
 
 // epsilonAt is the smallest epsilon >= 0 with δ(ε) <= delta, +Inf where the

@@ -74,20 +74,8 @@ func wholeCurve(e dp.Event, rel dp.Relation) (curve, error) {
 
 func unbounded(float64) float64 { return inf }
 
-// given is what every curve gives away for the rounding of its formula, which was found to take up to 1e-14 from sampled
-// Gaussians, and of sums of curves.
-const given = 2e-13
-
 // eventCurve is the curve of one use of a flattened event.
 func eventCurve(e dp.Event, rel dp.Relation) (curve, error) {
-	c, err := formula(e, rel)
-	if err != nil {
-		return nil, err
-	}
-	return func(alpha float64) float64 { return c(alpha) * (1 + given) }, nil
-}
-
-func formula(e dp.Event, rel dp.Relation) (curve, error) {
 	switch e := e.(type) {
 	case dp.NonPrivate:
 		return unbounded, nil
