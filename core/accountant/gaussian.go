@@ -84,11 +84,16 @@ func GaussianNoiseMultiplier(epsilon, delta float64) (float64, error) {
 		return 0, fmt.Errorf("delta must lie in (0, 1)")
 	}
 	ok := func(x float64) bool { return AnalyticGaussianEpsilon(math.Exp(x), delta) <= epsilon }
-	switch {
-	case ok(-690):
-		return 0, fmt.Errorf("no noise multiplier above 1e-300 is needed for epsilon %g at delta %g", epsilon, delta)
-	case !ok(690):
-		return 0, fmt.Errorf("epsilon %g at delta %g is below what double precision can certify", epsilon, delta)
+	lo, hi := -1.0, 1.0
+	for ok(lo) {
+		if lo *= 2; lo < -700 {
+			return 0, fmt.Errorf("no noise multiplier above 1e-300 is needed for epsilon %g at delta %g", epsilon, delta)
+		}
 	}
-	return math.Exp(bisect(-690, 690, ok)), nil
+	for !ok(hi) {
+		if hi *= 2; hi > 700 {
+			return 0, fmt.Errorf("epsilon %g at delta %g is below what double precision can certify", epsilon, delta)
+		}
+	}
+	return math.Exp(bisect(lo, hi, ok)), nil
 }

@@ -41,4 +41,9 @@ func TestCalibratedNumbersKeepTheirDigits(t *testing.T) {
 			}
 		}
 	}
+	for _, c := range [][3]float64{{0.02, 1e-6, 161.93837059228852}, {0.03, 1e-3, 44.07378506041552}, {0.48, 1e-5, 7.300113514349968}, {2.9, 1e-5, 1.4327939024477472}} {
+		if got, err := accountant.GaussianNoiseMultiplier(c[0], c[1]); err != nil || got != c[2] {
+			t.Errorf("one Gaussian at (%g, %g): a noise multiplier of %v, want %v (%v)", c[0], c[1], got, c[2], err)
+		}
+	}
 }
