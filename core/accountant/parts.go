@@ -129,7 +129,10 @@ func (f *flattener) addSampled(e dp.PoissonSampled, count float64) error {
 	if err != nil || len(inner) == 0 {
 		return err
 	}
-	if g, _, others := gaussians(inner); len(others) == 0 {
+	if g, some, others := gaussians(inner); len(others) == 0 {
+		if len(some) == 1 && some[0].count == 1 {
+			g = some[0].event.(dp.Gaussian)
+		}
 		// Several on one sample are one on that sample.
 		f.append(dp.PoissonSampled{Rate: e.Rate, Event: g}, count)
 		return nil
@@ -193,15 +196,12 @@ func gaussians(parts []part) (together dp.Gaussian, some, others []part) {
 	for _, p := range parts {
 		if g, ok := p.event.(dp.Gaussian); ok {
 			precision += p.count / g.NoiseMultiplier / g.NoiseMultiplier
-			together, some = g, append(some, p)
+			some = append(some, p)
 		} else {
 			others = append(others, p)
 		}
 	}
-	if len(some) != 1 || some[0].count != 1 {
-		together.NoiseMultiplier = 1 / math.Sqrt(atLeastTiny(precision))
-	}
-	return together, some, others
+	return dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(atLeastTiny(precision))}, some, others
 }
 
 func (f *flattener) append(e dp.Event, count float64) {

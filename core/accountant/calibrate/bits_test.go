@@ -46,4 +46,10 @@ func TestCalibratedNumbersKeepTheirDigits(t *testing.T) {
 			t.Errorf("one Gaussian at (%g, %g): a noise multiplier of %v, want %v (%v)", c[0], c[1], got, c[2], err)
 		}
 	}
+	mixed := Search{Decreasing: true, Upper: 1e6, Event: func(x float64) dp.Event {
+		return dp.Compose{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: x}, dp.Laplace{NoiseMultiplier: 5 * x}}}
+	}}
+	if got, _, err := To(Target{0.3, 1e-6}, dp.AddOrRemoveOne, accountant.MethodQuick, mixed); err != nil || got != 13.61986540609595 {
+		t.Errorf("a Gaussian beside a pure release: a noise multiplier of %v (%v)", got, err)
+	}
 }
