@@ -178,15 +178,22 @@ func (c composed) transform(by tilt) (tail, bool) {
 	}
 	seq := fourier.NewFFT(n).Sequence(nil, product)
 	first := math.Floor(lo/c.h) - 1
-	out := tail{h: c.h, t: t, k: k, first: first, infinite: c.infinite}
+	out := tail{h: c.h, t: t, k: k, first: first, infinite: c.infinite,
+		all: make([]float64, n+1), gain: make([]float64, n+1)}
 	offset := int(math.Mod(first-shift, float64(n)))
-	out.sum(n, func(i int) float64 {
+	decay, loss := math.Exp(-t*c.h), -math.Expm1(-c.h)
+	all, gain := 0.0, 0.0
+	for i := n - 1; i >= 0; i-- {
 		at := (offset + i) % n
 		if at < 0 {
 			at += n
 		}
-		return math.Max(0, seq[at]/float64(n))
-	})
+		// 1 − e^(−Δ−h) = (1 − e^(−Δ)) + e^(−Δ)(1 − e^(−h)), and all − gain is the sum
+		// with e^(−Δ).
+		gain = decay * (gain + loss*(all-gain))
+		all = math.Max(0, seq[at]/float64(n)) + decay*all
+		out.all[i], out.gain[i] = all, gain
+	}
 	// What wraps round, and the rounding of n-point transforms raised to the number
 	// of uses, spread over the points that the tilt lets count.
 	points := math.Min(float64(n), 1/-math.Expm1(-t*c.h))
@@ -194,20 +201,6 @@ func (c composed) transform(by tilt) (tail, bool) {
 	out.slack = (4*math.Exp(-by.logOutside) + rounding) * math.Exp(logTangent(t))
 	// The sums at the first point hold all terms, so a NaN anywhere is there.
 	return out, !math.IsNaN(out.slack+out.all[0]+out.gain[0]) && math.Abs(first)+math.Abs(shift) < 1<<53
-}
-
-// sum fills the sums over n points from their tilted masses.
-func (d *tail) sum(n int, mass func(i int) float64) {
-	d.all, d.gain = make([]float64, n+1), make([]float64, n+1)
-	decay, loss := math.Exp(-d.t*d.h), -math.Expm1(-d.h)
-	all, gain := 0.0, 0.0
-	for i := n - 1; i >= 0; i-- {
-		// 1 − e^(−Δ−h) = (1 − e^(−Δ)) + e^(−Δ)(1 − e^(−h)), and all − gain is the sum
-		// with e^(−Δ).
-		gain = decay * (gain + loss*(all-gain))
-		all = mass(i) + decay*all
-		d.all[i], d.gain[i] = all, gain
-	}
 }
 
 // spectrum is the product of the transforms of laws from, from+every, ... of n points,
