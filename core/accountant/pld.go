@@ -34,20 +34,21 @@ func privacyLossOf(parts []part, a *account) (privacyLoss, bool) {
 	symmetric := true
 	for _, x := range mergeSums(parts) {
 		l, ok := lawOf(x.event, a.rel, false)
-		// Beyond this the phases of the transform lose their meaning.
-		if !ok || x.count > 1e9 {
-			return privacyLoss{}, false
-		}
-		removed, added, p.counts = append(removed, l), append(added, l), append(p.counts, x.count)
-		if len(l.atoms) > 0 && p.atom == 0 {
-			p.atom = l.atoms[0].loss
-		}
+		other, too := l, true
 		switch e := x.event.(type) {
 		case dp.PoissonSampled:
 			symmetric = false
-			added[len(added)-1], _ = lawOf(e, a.rel, true) // there is one, as there is for a unit that is removed
+			other, too = lawOf(e, a.rel, true)
 		case dp.Approximate:
 			p.approximate += x.count * e.Epsilon
+		}
+		// Beyond this the phases of the transform lose their meaning.
+		if !ok || !too || x.count > 1e9 {
+			return privacyLoss{}, false
+		}
+		removed, added, p.counts = append(removed, l), append(added, other), append(p.counts, x.count)
+		if len(l.atoms) > 0 && p.atom == 0 {
+			p.atom = l.atoms[0].loss
 		}
 	}
 	if p.directions = [][]law{removed, added}; symmetric {
