@@ -21,7 +21,7 @@ func sampledSteps(rate, noise float64, count int64) dp.Event {
 	return dp.Repeat{Count: count, Event: dp.PoissonSampled{Rate: rate, Event: dp.Gaussian{NoiseMultiplier: noise}}}
 }
 
-func doorsOf(t testing.TB, epsilon, delta float64, events ...dp.Event) *DoorSpending {
+func doorsOf(t testing.TB, epsilon, delta float64, events ...dp.Event) *Spending {
 	t.Helper()
 	var first dp.Event
 	if len(events) > 0 {
@@ -251,7 +251,7 @@ func TestDoorsAreSound(t *testing.T) {
 		epsilon := math.Pow(10, rapid.Float64Range(-1, 1.5).Draw(t, "log10 epsilon"))
 		delta := math.Pow(10, rapid.Float64Range(-9, -3).Draw(t, "log10 delta"))
 		var all []dp.Event
-		var s *DoorSpending
+		var s *Spending
 		for range rapid.IntRange(1, 4).Draw(t, "events") {
 			e := anyEvent(1).Draw(t, "event")
 			if s == nil {

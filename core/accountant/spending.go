@@ -36,9 +36,6 @@ type Spending struct {
 	compared    map[string]bool // what of it has one
 }
 
-// DoorSpending is the account of a budget with doors.
-type DoorSpending = Spending
-
 type classed struct {
 	class string
 	event dp.Event
